@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from headrace.primitives.select import select
     from headrace.query.find.find import contains, count, find, find_first
     from headrace.query.find.find_any import PatternHits, count_any, find_any
+    from headrace.query.find.find_any_in_column import PatternRowHits, find_any_in_column
     from headrace.query.find.find_in_column import (
         RowHits,
         contains_in_column,
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     )
     from headrace.query.find.pattern.pattern import Pattern
     from headrace.query.find.pattern.pattern_set import PatternSet
+    from headrace.query.find.record_condition import RecordCondition, record_contains
     from headrace.query.find.replace import replace
     from headrace.query.match.automaton.dfa import Dfa
     from headrace.query.match.match import Matches, count_matches, match
@@ -125,9 +127,11 @@ _NAMES = {
     "primitives.select": "select",
     "query.find.find": "contains count find find_first",
     "query.find.find_any": "PatternHits count_any find_any",
+    "query.find.find_any_in_column": "PatternRowHits find_any_in_column",
     "query.find.find_in_column": "RowHits contains_in_column count_in_column find_first_in_column find_in_column",
     "query.find.pattern.pattern": "Pattern",
     "query.find.pattern.pattern_set": "PatternSet",
+    "query.find.record_condition": "RecordCondition record_contains",
     "query.find.replace": "replace",
     "query.match.automaton.dfa": "Dfa",
     "query.match.match": "Matches count_matches match",
@@ -165,8 +169,10 @@ __all__ = [
     "ParseError",
     "Pattern",
     "PatternHits",
+    "PatternRowHits",
     "PatternSet",
     "Position",
+    "RecordCondition",
     "Report",
     "RowHits",
     "Scan",
@@ -199,6 +205,7 @@ __all__ = [
     "digitize",
     "find",
     "find_any",
+    "find_any_in_column",
     "find_first",
     "find_first_in_column",
     "find_in_column",
@@ -209,6 +216,7 @@ __all__ = [
     "match",
     "multisplit",
     "read_csv",
+    "record_contains",
     "reduce",
     "release_unused_memory",
     "replace",

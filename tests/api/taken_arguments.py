@@ -81,7 +81,7 @@ TAKES: dict[str, set[str]] = {
     "ignore_case": FLAG,
     "device": {"none", "device"},
     "to": {"none", "device"},
-    "dialect": NONE,
+    "dialect": {*NONE, "dialect"},
     "sep": {*BYTES, "digits"},
     "quote_char": NO_BYTE,
     "escape_char": NO_BYTE,
@@ -360,7 +360,7 @@ TAKES_IN: dict[str, set[str]] = {
     "multisplit splitters.edges": {"array of other length", "array with gaps"},
     **{
         f"{call}.pattern": {"bytes", "bytearray", "memoryview", "surrogate", "half surrogate", *NAMES}
-        for call in ("find_in_column", "count_in_column", "contains_in_column", "find_first_in_column")
+        for call in ("find_in_column", "count_in_column", "contains_in_column", "find_first_in_column", "record_contains")
     },
     "scan.items": ANY_SHAPE,
     "reduce.items": {*ANY_SHAPE, *SCALARS},

@@ -47,6 +47,8 @@ PAIRS = [(call, parameter) for call in CALLS.values() for parameter in call.trie
 MADE_ELSEWHERE = {
     "Matches",
     "PatternHits",
+    "PatternRowHits",
+    "RecordCondition",
     "RowHits",
     "Sniffed",
     "Report",

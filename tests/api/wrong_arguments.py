@@ -268,6 +268,12 @@ def array_calls(keys: Callable[[], object], mask: Callable[[], object]) -> list[
         Call("Dfa", h.Dfa, lambda: {"class_of": bytes(256), "transitions": [b"\0"], "accepting": [0]}),
         Call("find_any", h.find_any, lambda: {"text": b"abab", "patterns": [b"ab"]}),
         Call("count_any", h.count_any, lambda: {"text": b"abab", "patterns": [b"ab"]}),
+        Call("find_any_in_column", h.find_any_in_column, lambda: {"column": table()["b"], "patterns": [b"ab"]}),
+        Call(
+            "record_contains",
+            lambda pattern, ignore_case=False: h.record_contains(pattern, ignore_case=ignore_case),
+            lambda: {"pattern": "ab"},
+        ),
         Call("PatternSet", h.PatternSet, lambda: {"patterns": [b"ab"]}),
         Call("HashMap", h.HashMap, lambda: {"key_type": "uint32", "value_type": "float64"}),
         Call("HashSet", h.HashSet, lambda: {"key_type": "uint32"}),

@@ -43,6 +43,16 @@ def test_several_files_have_the_rows_in_order(source: str, tmp_path: Path, capsy
     assert together["a"].to_pylist() == list(range(100))
 
 
+def test_only_records_with_a_text(source: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "o.csv"
+    command = ["load", source, "--to", str(out), *TYPES, "--containing", "xxxxx", "--containing", "bad"]
+    assert main(command) == 0
+    assert headrace.read_csv(out)["a"].to_pylist() == [i for i in range(100) if i % 7 > 4]
+    assert "1 rejected" in capsys.readouterr().out
+    assert main([*command, "--shrink"]) == 2
+    assert "remove --containing" in capsys.readouterr().err
+
+
 def test_a_fault_leaves_none_of_several_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "in.csv").write_text("a,b\n" + "1,2\n" * 10 + "3\n")
     (tmp_path / "o-00001.csv").write_text("an earlier file")

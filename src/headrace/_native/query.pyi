@@ -2,12 +2,19 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from headrace._native.core import IsaAndThreads
+from headrace._native.structure import RecordFilter
 
 class FindPattern:
     period: int
     def __init__(self, pattern: bytes, ignore_case: bool) -> None: ...
     def borders(self) -> bytes: ...
     def varied_window(self, width: int, begin: int, end: int) -> int: ...
+
+class RecordsWithPattern(RecordFilter):
+    def __init__(self, patterns: list[FindPattern], is_inverted: bool, isa: str) -> None: ...
+
+class RecordsWithAnyPattern(RecordFilter):
+    def __init__(self, patterns: FindPatterns, is_inverted: bool) -> None: ...
 
 class FindPatterns:
     def __init__(self, patterns: list[bytes], ignore_case: bool) -> None: ...

@@ -3,6 +3,9 @@ from typing import Any
 from headrace._native.sources import Source
 from headrace.structure import dialect as _dialect
 
+class RecordFilter: ...
+class DroppedTiles: ...
+
 class Dialect:
     @staticmethod
     def make(dialect: _dialect.Dialect, allow_masks: bool = True) -> Dialect: ...

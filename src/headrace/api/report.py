@@ -37,7 +37,7 @@ class Skipped:
     footer
         Records at the end.
     where
-        Data records for which the condition of `Scan.where` is not true.
+        Data records for which the condition of `Scan.where`, or of ``scan_csv(where=...)``, is not true.
     """
 
     header: int = 0

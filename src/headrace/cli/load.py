@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headrace import Context, DataType, Table, read_csv, scan_csv
+from headrace import Context, DataType, Table, read_csv, record_contains, scan_csv
 from headrace.api.files import final_path, suffixes
 from headrace.api.picture import printable
 from headrace.api.report import Report
@@ -54,6 +54,8 @@ def add_parser(commands: Any, epilog: str) -> None:
     options.add_scan_options(group)
     what = "greatest memory of the columns of a batch, e.g. 256MB; a batch has at most an eighth of it as text"
     group.add_argument("--memory-limit", type=values.byte_count, metavar="SIZE", default=argparse.SUPPRESS, help=what)
+    what = "read only records with this text in their bytes; with several, one of them"
+    group.add_argument("--containing", metavar="TEXT", action="append", default=argparse.SUPPRESS, help=what)
     what = "write several files of N rows: OUT-00001.parquet, OUT-00002.parquet, ..."
     group.add_argument("--rows-per-file", type=values.positive_integer, metavar="N", help=what)
     group.add_argument("--rejects", metavar="OUT", help=f"file to write the table of all faults to: {formats}")
@@ -93,8 +95,9 @@ def _needs_whole(given: argparse.Namespace) -> bool:
 
 
 def _whole(given: argparse.Namespace, progress: Any) -> _Source:
-    if hasattr(given, "batch_bytes"):
-        raise OptionError("--shrink and dictionaries need the whole table; remove --batch-bytes")
+    for name in ("batch_bytes", "containing"):
+        if hasattr(given, name):
+            raise OptionError(f"--shrink and dictionaries need the whole table; remove --{name.replace('_', '-')}")
     known = options.options_for(read_csv, given)
     if hasattr(given, "memory_limit"):
         known["context"] = Context(memory_limit=given.memory_limit)
@@ -104,6 +107,8 @@ def _whole(given: argparse.Namespace, progress: Any) -> _Source:
 
 def _batches(given: argparse.Namespace, progress: Any) -> _Source:
     known = options.options_for(scan_csv, given)
+    if hasattr(given, "containing"):
+        known["where"] = record_contains(*given.containing)
     scan = scan_csv(options.source_of(given.file), **known, to="cpu", progress=progress)
     return _Source(scan.schema_table(), scan.rejects_table(), scan.batches(), lambda: scan.report)
 

@@ -188,6 +188,8 @@ nb::bytes state_map(const PythonDialect& dialect, nb::bytes text, std::string_vi
 }  // namespace
 
 void bind_structure(nb::module_& m) {
+    nb::class_<RecordFilter>(m, "RecordFilter");
+    nb::class_<DroppedTiles>(m, "DroppedTiles").def(nb::init<>());
     register_layouts<DialectFlags, TileStart, FindTotals, TileSummary, PlainDialect, LenientDialect, DfaRoles>();
     register_layout<DfaTables<8>>("DfaTables<8>");
     register_layout<DfaTables<16>>("DfaTables<16>");

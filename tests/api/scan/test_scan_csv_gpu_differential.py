@@ -28,6 +28,19 @@ def text_of(seed: int, rows: int = 20_000) -> bytes:
     return b"\n".join(lines) + b"\n"
 
 
+@pytest.mark.parametrize("to", [None, "cpu"])
+def test_records_with_a_text(to: str | None) -> None:
+    text, where = text_of(5), headrace.record_contains("break", "99.")
+    expected = headrace.scan_csv(text, where=where, on_error="reject", batch_bytes=50_000)
+    rows = expected.read()
+    found = headrace.scan_csv(text, where=where, on_error="reject", batch_bytes=50_000, device="cuda", to=to)
+    table = found.read()
+    assert table.device.kind == (to or "cuda")
+    assert table.to("cpu").equals(rows) and found.report.skipped == expected.report.skipped
+    assert table.rejects.to_pylist() == rows.rejects.to_pylist()
+    found.report.check()
+
+
 @pytest.mark.parametrize("batch_bytes", [10_000, 65_536, 300_000])
 @pytest.mark.parametrize("to", [None, "cpu"])
 @pytest.mark.parametrize("given", [False, True])

@@ -53,6 +53,42 @@ def test_any_column(texts: list[str | None], pattern: bytes, type_: Any) -> None
     check(texts, pattern, type_)
 
 
+def check_any(texts: list[str | None], patterns: list[bytes], type_: Any) -> None:
+    column = column_of(texts, type_)
+    for ignore_case in (True, False):
+        wanted = []
+        for row, text in enumerate(texts):
+            part = b"" if text is None else text.encode()
+            part = part.lower() if ignore_case else part
+            folded = [pattern.lower() if ignore_case else pattern for pattern in patterns]
+            wanted += sorted((row, at, i) for i, pattern in enumerate(folded) for at in expected(part, pattern, True))
+        found = headrace.find_any_in_column(column, patterns, ignore_case=ignore_case)
+        assert list(zip(*(part.tolist() for part in found), strict=True)) == wanted
+
+
+@given(TEXTS, st.lists(st.sampled_from([b"a", b"ab", b"aba", b"aa", "é".encode(), b"bAb"]), min_size=1), st.sampled_from(TYPES))
+def test_any_patterns(texts: list[str | None], patterns: list[bytes], type_: Any) -> None:
+    check_any(texts, patterns, type_)
+
+
+@pytest.mark.parametrize("type_", TYPES, ids=str)
+def test_hits_of_patterns_lie_in_one_row(type_: Any) -> None:
+    patterns = [b"ab", b"a" * 40, b"ba", b"b"]
+    check_any(["ab", "ab", None, "", "a", "b", "xba", "a" * 50, "ab"], patterns, type_)
+    check_any([], patterns, type_)
+    check_any([None, ""], patterns, type_)
+
+
+def test_patterns_of_columns_may_be_texts_and_prepared() -> None:
+    names = headrace.read_csv("name\nZoë\nzoe\n".encode())["name"]
+    assert headrace.find_any_in_column(names, ["oë", b"zo"]).patterns.tolist() == [0, 1]
+    prepared = headrace.PatternSet([b"ZO"], ignore_case=True)
+    assert headrace.find_any_in_column(names, prepared).rows.tolist() == [0, 1]
+    for wrong, message in (("ab", "patterns"), ([], "patterns has 0 items"), ([""], "has 0 bytes"), ([3], "patterns")):
+        with pytest.raises(OptionError, match=message):
+            headrace.find_any_in_column(names, wrong)
+
+
 @pytest.mark.parametrize("type_", TYPES, ids=str)
 def test_hits_lie_in_one_row(type_: Any) -> None:
     check(["ab", "ab", None, "", "a", "a", "aaa", "aa"], b"aa", type_)

@@ -13,6 +13,7 @@ import pytest
 import headrace
 from headrace import Column, Context, Table, UnsupportedDeviceError
 from headrace.query.find.column.device_rows import RowAnswer, RowSearch, answer_on_gpu, hits_on_gpu
+from headrace.query.find.column.device_set_rows import SetRowSearch
 from headrace.query.find.gpu.tuning import FindTuning
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.columns_cases import fetched, on_fibers
@@ -134,3 +135,23 @@ def test_layouts_that_are_refused() -> None:
             hits_on_gpu(column, prepared, True, context)
     with pytest.raises(UnsupportedDeviceError, match="columns of string_view are not searched"):
         answer_on_gpu(RowAnswer.COUNT, views, prepared, True, context)
+
+
+@pytest.mark.parametrize("type_", TYPES, ids=str)
+@pytest.mark.parametrize("patterns", [[b"a"], [b"ab", b"b", b"abab"], [b"abaabb", b"bAbaaba", b"ab" * 20]], ids=len)
+def test_many_patterns(patterns: list[bytes], type_: Any) -> None:
+    launcher = FiberLauncher(*ORDERS[len(patterns) % 3])
+    sizes = np.random.default_rng(len(patterns)).integers(0, 9, 300).tolist()
+    texts = random_texts(sizes, len(patterns))
+    texts[7::40] = [patterns[-1] * 2] * len(texts[7::40])
+    for rows in (texts, [], [None, b""], [b"a" * 70]):
+        column, prepared = column_of(rows, type_), headrace.PatternSet(patterns, ignore_case=len(patterns) == 1)
+        search = SetRowSearch(launcher, on_fibers(launcher, column), prepared, 3)
+        keys, count = search.keys()
+        ordered = launcher.put(np.sort(launcher.fetch(keys).view(np.uint64)[:count]))
+        found = [
+            launcher.fetch(part).view(width)
+            for part, width in zip(search.split(ordered, count), ("<u8", "<u8", "<u4"), strict=True)
+        ]
+        wanted = headrace.find_any_in_column(column, prepared)
+        assert [part[:count].tolist() for part in found] == [part.tolist() for part in wanted]

@@ -134,6 +134,14 @@ def test_columns(form: str, pattern: bytes) -> None:
             for call in (headrace.contains_in_column, headrace.find_first_in_column):
                 lower = pattern.lower()
                 assert call(given, lower, ignore_case=True).to_pylist() == call(source, lower, ignore_case=True).to_pylist()
+            if form == "dictionary":
+                with pytest.raises(UnsupportedDeviceError, match=r"pass column\.to"):
+                    headrace.find_any_in_column(given, [pattern])
+                continue
+            patterns = [pattern, b"aab", pattern * 2]
+            found_any, wanted = headrace.find_any_in_column(given, patterns), headrace.find_any_in_column(source, patterns)
+            for part, same in zip(found_any, wanted, strict=True):
+                np.testing.assert_array_equal(part.to_numpy(), same)
 
 
 def test_replacements() -> None:

@@ -87,7 +87,7 @@ class ChosenParts(CpuParts):
             columns=self._columns(rest, first, second, rows),
             counts={**first.counts, "rows": count, "filled": first.counts["filled"] if count else 0},
             row_index=None if plan.row_index is None else self._rows_of(_index_of(first), rows),
-            left_out=first.counts["rows"] - count,
+            left_out=first.left_out + first.counts["rows"] - count,
             described=None,
             spans=None,
         )
@@ -101,7 +101,7 @@ class ChosenParts(CpuParts):
         gathered = self._of_gathered(source, rest, first, chosen.rows)
         if gathered is not None:
             return gathered
-        return load(source, self._options.dialect, rest, replace(run, chosen=chosen.records.tobytes()))
+        return load(source, self._options.dialect, rest, replace(run, chosen=chosen.records.tobytes(), filter=None, dropped=None))
 
     def _columns(self, rest: LoadPlan, first: Loaded, second: Loaded | None, rows: Any) -> list[Column | None]:
         """Return the columns of both loads; those of the second are empty if it was omitted."""

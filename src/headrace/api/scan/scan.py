@@ -134,7 +134,7 @@ class Scan(ArrowWrites, ForeignNames):
         OptionError
             `records` is no number of records, or the scan has a condition: records are counted before it.
         """
-        if self._request.where is not None:
+        if self._request.where is not None or self._request.records is not None:
             raise OptionError("limit() counts records of the text; call it before where()")
         records = integer("records", records, "an integer from 0 on", 0)
         extent = self._request.options.extent

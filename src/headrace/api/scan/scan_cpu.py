@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from headrace import _native
 from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import FilePart
 from headrace.api.read.planned_files import PlannedFiles
@@ -22,6 +23,7 @@ from headrace.columns.load.load import load
 from headrace.columns.plan.load_plan import LoadPlan, TextPart
 from headrace.columns.plan.load_run import PROGRESS_SECONDS, LoadRun, Progress
 from headrace.core.errors import MemoryLimitError
+from headrace.query.find.record_condition import RecordCondition
 from headrace.sources.open import OpenSource
 from headrace.sources.stream import Window
 from headrace.structure.survey import record_begin
@@ -45,6 +47,12 @@ class CpuParts(ScanParts):
     def __init__(self, plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, cut: BatchCut) -> None:
         super().__init__(plans, files, options, cut)
         self._last_progress = time.perf_counter()
+        self._filter: _native.RecordFilter | None = None
+        self._dropped: _native.DroppedTiles | None = None
+
+    def choose(self, records: RecordCondition) -> None:
+        """Load the records for which a condition is true only."""
+        self._filter, self._dropped = records.native(self._options.context.isa), _native.DroppedTiles()
 
     def _parts(self, reading: FileReading, change: Change, source: OpenSource) -> Iterator[FilePart]:
         cursor = _Cursor(reading.begin, reading.begin)
@@ -82,7 +90,8 @@ class CpuParts(ScanParts):
             end = self._end(reading, plan, cursor, window)
             stop = min(cursor.at + size, end)
             part_plan = _plan_of(replace(plan, end=end), reading.records, cursor, window, stop)
-            run = LoadRun(self._progress(reading.number, cursor.at), self._plans.shared.native)
+            progress = self._progress(reading.number, cursor.at)
+            run = LoadRun(progress, self._plans.shared.native, filter=self._filter, dropped=self._dropped)
             self._plans.shared.native.renew_budget(part_plan.memory_limit)
             try:
                 with self._cut.timeline.span("reader", "read and convert"):

@@ -21,7 +21,8 @@ from headrace.api.sniff.sniff_csv import sniff_files
 from headrace.core.context import Context, context_of
 from headrace.core.device import Device, parse_device
 from headrace.core.errors import OptionError
-from headrace.core.options import choice, flag, integer, positive
+from headrace.core.options import choice, flag, instance, integer, positive
+from headrace.query.find.record_condition import RecordCondition
 from headrace.sources.find_files import list_sources
 from headrace.sources.kinds.gpu_array import is_on_gpu, text_on_gpu
 from headrace.sources.open import SourceLike
@@ -41,6 +42,7 @@ def scan_csv(
     infer: Literal["all", "first"] = "all",
     resume: Position | int | None = None,
     to: Device | str | None = None,
+    where: RecordCondition | None = None,
     **options: Unpack[CsvKeywords],
 ) -> Scan:
     """Read delimited text of any size as a sequence of tables, in bounded memory. Reading starts with the first batch.
@@ -74,6 +76,12 @@ def scan_csv(
         Device of the batches. None for `device`, or the GPU that the text lies on. With ``device="cuda", to="cpu"`` each batch
         is converted on the GPU, and copied back during the conversion of the next one. It is then in pinned memory, which is
         reused when the batch is deleted.
+    where
+        Condition on the bytes of a record, such as ``record_contains("error")``. Records for which it is false are dropped before
+        they are parsed. They have no faults, and types do not depend on them. The rows are those of a text without them. Their
+        positions and row numbers are those of the whole text. The report counts them as ``skipped.where``. The text is searched
+        on the CPU, as UTF-8 whatever its encoding. ``n_rows`` counts records of the text. For conditions on values, see
+        `Scan.where`.
     **options
         All other options, as for `read_csv`, and the names that other readers use for them.
 
@@ -121,6 +129,9 @@ def scan_csv(
             infer=infer,
             resume=_position(resume),
             to=target,
+            records=None
+            if where is None
+            else instance("where", where, RecordCondition, "a condition such as record_contains('x')"),
         )
     )
 

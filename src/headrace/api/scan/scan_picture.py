@@ -33,6 +33,8 @@ def _facts(request: ScanRequest) -> list[str]:
         facts.append(f"select: {shown(options.schema.columns, 60)}")
     if request.where is not None:
         facts.append(f"where: {shown(request.where, 60)}")
+    if request.records is not None:
+        facts.append(f"where: {shown(request.records, 60)}")
     if options.extent.n_rows is not None:
         facts.append(f"limit: {options.extent.n_rows:_} records")
     if options.context.device.kind != "cpu":

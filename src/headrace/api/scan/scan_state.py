@@ -25,6 +25,7 @@ from headrace.columns.schema import plan_wanted
 from headrace.columns.types import ENCODED, parse_type
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
+from headrace.query.find.record_condition import RecordCondition
 from headrace.sources.open import SourceLike
 from headrace.sources.reopen import KEPT_BYTES, SharedResources
 from headrace.store.dictionary.plain import plain_column
@@ -47,6 +48,7 @@ class ScanRequest:
     resume: Position | None  # position at which to begin; None for the beginning
     to: Device | None = None  # device of the batches; None for that of the context
     where: ColumnExpression | None = None  # condition of the rows; None for all rows
+    records: RecordCondition | None = None  # condition of the records; None for all records
     chooses: bool = False  # True if columns outside of the condition are converted for the chosen rows only
 
 
@@ -192,12 +194,17 @@ def start(request: ScanRequest) -> ScanState:
             file.look(options)
         plans = PlannedFiles(files, options)
         inferring, device = parts_of(plans, files, options, request.cut)
+        if request.records is not None:
+            inferring, device = CpuParts(plans, files, options, request.cut), _on_host(options, "to search records")
+            inferring.choose(request.records)
         parts = inferring
         if request.where is not None and request.chooses:
             from headrace.api.scan.chosen_rows import ChosenParts  # needs NumPy
 
             parts = ChosenParts(plans, files, options, request.cut, request.where)
-            device = "cpu" if options.context.device.kind == "cpu" else f"cpu, to choose rows; then {options.context.device}"
+            if request.records is not None:
+                parts.choose(request.records)
+            device = _on_host(options, "to choose rows")
         state = ScanState(closing, options, sniffed, plans, parts, inferring, request.several, device, request.where)
         if request.infer == "first" and (parts is not inferring or request.resume is not None):
             state.sample_types()
@@ -217,7 +224,12 @@ def parts_of(plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions,
     why = obstacle_to_gpu(files, options)
     if not why:
         return GpuParts(plans, files, options, cut), str(device)
-    return CpuParts(plans, files, options, cut), f"cpu, because of {why}; then {device}"
+    return CpuParts(plans, files, options, cut), _on_host(options, f"because of {why}")
+
+
+def _on_host(options: CsvOptions, why: str) -> str:
+    device = options.context.device
+    return "cpu" if device.kind == "cpu" else f"cpu, {why}; then {device}"
 
 
 def _is_one_batch(files: Sequence[ScannedFile], request: ScanRequest) -> bool:

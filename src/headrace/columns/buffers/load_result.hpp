@@ -13,7 +13,8 @@ namespace headrace {
 constexpr u64 NO_ROW = ~u64{0};
 
 struct LoadCounts {
-    u64 records = 0;  // data records: rows and rejected records
+    u64 records = 0;  // data records: rows, rejected records, and those left out by a filter
+    u64 left_out = 0;
     u64 rows = 0;
     u64 leading = 0, blank = 0, comment = 0;  // skipped: records before the data, and lines
     u64 filled = 0;                           // rows whose records lacked fields
@@ -39,6 +40,7 @@ struct LoadResult {
     u64 fault_count = 0;             // of all faults; `faults` has at most LoadPlan::max_rejects
     std::vector<FaultBlock> faults;  // the first ones, by tile; if the outcome of one is `raise`, that one alone
     std::vector<RejectedRecords> rejected_records;  // by tile
+    std::vector<RejectedRecords> left_out_records;  // by tile, if rows are numbered
     StageSeconds seconds;
     unsigned passes = 0;
     std::shared_ptr<Budget> budget;

@@ -124,7 +124,22 @@ usize columns_with_work(const std::vector<LoadedColumn>& columns, bool all, bool
     }));
 }
 
-// Return the index of each row's record: the row's number plus the number of rejected records before it.
+// Return the numbers of the records that are no rows, ascending.
+std::vector<u64> records_without_row(const LoadResult& result) {
+    std::vector<u64> records;
+    const auto append = [&](const std::vector<RejectedRecords>& tiles) {
+        for (const RejectedRecords& tile : tiles) {
+            for_each_bit(tile.bits, [&](usize i) { records.push_back(tile.first + i); });
+        }
+    };
+    append(result.rejected_records);
+    const auto middle = static_cast<std::ptrdiff_t>(records.size());
+    append(result.left_out_records);
+    std::inplace_merge(records.begin(), records.begin() + middle, records.end());
+    return records;
+}
+
+// Return the index of each row's record: the row's number plus the number of records without a row before it.
 LoadedColumn make_row_index(const LoadResult& result, i64 first, u64 rows) {
     LoadedColumn column;
     column.type.id = TypeId::int64;
@@ -136,9 +151,7 @@ LoadedColumn make_row_index(const LoadResult& result, i64 first, u64 rows) {
         for (u64 record = begin; record < end; ++record) values[row++] = first + static_cast<i64>(record);
         begin = end + 1;
     };
-    for (const RejectedRecords& tile : result.rejected_records) {
-        for_each_bit(tile.bits, [&](usize i) { number(tile.first + i); });
-    }
+    for (const u64 record : records_without_row(result)) number(record);
     number(result.counts.records);
     column.values.trim(rows * 8);
     return column;

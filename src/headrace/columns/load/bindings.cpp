@@ -32,6 +32,7 @@ namespace {
 nb::dict counts_dict(const LoadResult& result) {
     nb::dict counts;
     counts["records"] = result.counts.records;
+    counts["left_out"] = result.counts.left_out;
     counts["rows"] = result.counts.rows;
     counts["rejected"] = result.rejected;
     counts["leading"] = result.counts.leading;

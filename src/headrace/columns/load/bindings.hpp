@@ -173,6 +173,10 @@ inline LoadRun run_from(nanobind::handle run) {
     const nanobind::object share = run.attr("share"), chosen = run.attr("chosen");
     LoadRun result{share.is_none() ? nullptr : nanobind::cast<LoadShare*>(share), poll_of(run.attr("progress"))};
     result.wants_spans = nanobind::cast<bool>(run.attr("wants_spans"));
+    const nanobind::object filter = run.attr("filter");
+    result.filter = filter.is_none() ? nullptr : nanobind::cast<const RecordFilter*>(filter);
+    const nanobind::object dropped = run.attr("dropped");
+    result.dropped = dropped.is_none() ? nullptr : nanobind::cast<DroppedTiles*>(dropped);
     if (!chosen.is_none()) {
         const auto words = nanobind::cast<nanobind::bytes>(chosen);
         std::vector<u64> records(words.size() / sizeof(u64));

@@ -8,6 +8,7 @@
 #include "columns/buffers/load_result.hpp"
 #include "columns/plan/load_plan.hpp"
 #include "sources/source.hpp"
+#include "structure/cpu/record_filter.hpp"
 #include "structure/dfa.hpp"
 
 namespace headrace {
@@ -23,7 +24,9 @@ struct LoadRun {
     // Numbers of the data records that become rows, from 0 and ascending; none: all records do. Another load has found
     // the faults of whole records.
     std::optional<std::vector<u64>> chosen = std::nullopt;
-    bool wants_spans = false;  // whether the result has the bytes of each row's record
+    bool wants_spans = false;              // whether the result has the bytes of each row's record
+    const RecordFilter* filter = nullptr;  // chooses the data records that are converted; null for all
+    DroppedTiles* dropped = nullptr;       // of earlier passes of the filter over the same text; or null
 };
 
 // Load all records of the plan's range. If the address space is too small for buffers sized by a bound, the load

@@ -51,4 +51,5 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun = NO
         reached=Reached(end, state),
         described=described,
         spans=result["spans"],
+        left_out=counts["left_out"],
     )

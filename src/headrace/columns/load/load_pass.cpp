@@ -43,8 +43,11 @@ void LoadPass::run(std::uint64_t last) {
     allocate(exact);
     run_tiles(Mode::convert, threads, tiles);
     result_.counts = counts_;
-    std::sort(rejected_.begin(), rejected_.end(), [](const auto& a, const auto& b) { return a.tile < b.tile; });
+    for (std::vector<RejectedRecords>* const tiles : {&rejected_, &left_out_}) {
+        std::sort(tiles->begin(), tiles->end(), [](const auto& a, const auto& b) { return a.tile < b.tile; });
+    }
     result_.rejected_records = std::move(rejected_);
+    result_.left_out_records = std::move(left_out_);
     result_.seconds.find += seconds_.find;
     result_.seconds.convert += seconds_.convert;
     ++result_.passes;
@@ -86,9 +89,10 @@ const std::vector<u64>* LoadPass::rejected_before(std::uint64_t tile) const {
     return found == tiles.end() || found->tile != tile ? nullptr : &found->bits;
 }
 
-void LoadPass::add_rejected(std::vector<RejectedRecords> rejected) {
+void LoadPass::add_rejected(std::vector<RejectedRecords> rejected, std::vector<RejectedRecords> left_out) {
     const std::lock_guard lock(results_mutex_);
     std::move(rejected.begin(), rejected.end(), std::back_inserter(rejected_));
+    std::move(left_out.begin(), left_out.end(), std::back_inserter(left_out_));
 }
 
 namespace {
@@ -227,6 +231,7 @@ void LoadPass::run_tiles(Mode mode, unsigned threads, std::uint64_t tiles) {
     const std::uint64_t stop = std::min<std::uint64_t>(plan_.stop, plan_.begin + tiles * plan_.tile_bytes);
     const TilePart part{plan_.begin, stop, plan_.before.state};
     TileScan scan(source_, dialect_, plan_.isa, part, plan_.tile_bytes);
+    scan.filtered = {run_.filter, run_.dropped, plan_.file, plan_.before.bytes, plan_.data_begin};
     OrderedGate bases, places;
     scan_ = &scan;
     bases_ = &bases;

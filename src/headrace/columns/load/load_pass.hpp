@@ -88,7 +88,7 @@ private:
     void check_text(usize c) const;
     bool first_pass() const { return result_.passes == 0; }
     const std::vector<u64>* rejected_before(std::uint64_t tile) const;
-    void add_rejected(std::vector<RejectedRecords> rejected);
+    void add_rejected(std::vector<RejectedRecords> rejected, std::vector<RejectedRecords> left_out);
 
     const Source& source_;
     const Dialect& dialect_;
@@ -114,6 +114,7 @@ private:
     u64 records_ahead_ = 0;  // records of the tiles that have chosen their rows
     bool lists_faults_ = true;
     std::vector<RejectedRecords> rejected_;  // by this pass and earlier ones
+    std::vector<RejectedRecords> left_out_;  // if rows are numbered
     std::mutex results_mutex_;
     std::mutex end_mutex_;
     StageSeconds seconds_;

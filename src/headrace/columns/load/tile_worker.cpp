@@ -27,7 +27,7 @@ TileWorker::TileWorker(LoadPass& pass)
     : pass_(pass),
       kernels_(convert_kernels(pass.plan_.isa)),
       reader_(*pass.scan_),
-      finder_(pass.dialect_, pass.plan_),
+      finder_(pass.dialect_, pass.plan_, pass.run_.filter),
       rules_(pass.plan_),
       faults_(finder_, pass.plan_.on_error) {
     for (const usize column : pass.wanted_) parts_.push_back({column, {}, {}, {}, {}, 0, 0, nullptr, nullptr});
@@ -52,7 +52,7 @@ void TileWorker::run(bool polls) {
             polled = Clock::now();
         }
     }
-    pass_.add_rejected(std::move(rejected_));
+    pass_.add_rejected(std::move(rejected_), std::move(left_out_));
     if (known_) report_codes();
     const std::lock_guard lock(pass_.results_mutex_);
     pass_.seconds_.find += seconds.find;
@@ -60,6 +60,7 @@ void TileWorker::run(bool polls) {
 }
 
 void TileWorker::work(const Tile& tile) {
+    if (tile.left_out != 0) return leave_out();
     // A tile inside a long record adds nothing to the result, so it does not wait for the tiles before it.
     if (tile.records == 0 && tile.blank_lines == 0) {
         if (expects_place() || chooses_rows()) pass_.bases_->skip(tile.number);
@@ -81,6 +82,20 @@ void TileWorker::work(const Tile& tile) {
         if (known_) coded_.push_back({row_base_, rows.rows - faults_.removed_rows()});
     }
     report();
+}
+
+// Count the records of a tile whose records are all left out.
+void TileWorker::leave_out() {
+    if (expects_place() || chooses_rows()) pass_.bases_->skip(tile_->number);
+    pass_.places_->enter(tile_->number);
+    record_base_ = pass_.counts_.records;
+    pass_.counts_.records += tile_->left_out;
+    pass_.counts_.left_out += tile_->left_out;
+    pass_.places_->leave();
+    if (!pass_.plan_.row_index || pass_.mode_ != LoadPass::Mode::convert) return;
+    std::vector<u64> bits((tile_->left_out + 63) / 64, ~u64{0});
+    if (tile_->left_out % 64 != 0) bits.back() = (u64{1} << (tile_->left_out % 64)) - 1;
+    left_out_.push_back({tile_->number, record_base_, std::move(bits)});
 }
 
 // Leave only the rows of chosen records. Their numbers count from the load's first record, so tiles take turns.
@@ -304,6 +319,7 @@ void TileWorker::reserve_rows() {
     record_base_ = counts.records;
     counts.rows += found.rows - faults_.removed_rows();
     counts.records += found.records;
+    counts.left_out += found.left_out;
     counts.leading += found.leading;
     counts.filled += found.filled - faults_.removed_short_rows();
     counts.blank += found.blank;
@@ -425,6 +441,9 @@ void TileWorker::report() {
     kinds_.clear();
     if (pass_.mode_ != LoadPass::Mode::convert) return;
     pass_.note_end(*tile_);
+    if (pass_.plan_.row_index && finder_.counts().left_out != 0) {
+        left_out_.push_back({tile_->number, record_base_, finder_.left_out()});
+    }
     report_faults();
 }
 

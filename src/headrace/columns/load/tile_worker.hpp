@@ -29,6 +29,7 @@ public:
 
 private:
     void work(const Tile& tile);
+    void leave_out();
     void choose_rows();
     void prepare(const TileRows& rows);
     usize text_capacity(const TileRows& rows) const;
@@ -73,7 +74,7 @@ private:
     std::unique_ptr<FewTexts> known_;  // if some column may have codes
     std::vector<CodedRows> coded_;     // tiles
     TileFaults faults_;
-    std::vector<RejectedRecords> rejected_;  // of the tiles of this worker
+    std::vector<RejectedRecords> rejected_, left_out_;  // of the tiles of this worker
     std::vector<KindSeen> kinds_;
     const Tile* tile_ = nullptr;
     const TileRows* rows_ = nullptr;

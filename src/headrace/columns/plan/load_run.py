@@ -21,6 +21,8 @@ class LoadRun:
     """Numbers of the data records that become rows, from 0 and ascending, as 64-bit words; None for all. Faults of whole records
     are then not found.
     """
+    filter: _native.RecordFilter | None = None  # chooses the data records that are converted; None for all
+    dropped: _native.DroppedTiles | None = None  # parts of the text without such records, of earlier passes over it
     wants_spans: bool = False  # True if the result has the bytes of each row's record
 
 

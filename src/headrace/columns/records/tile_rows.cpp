@@ -75,14 +75,26 @@ TileFault TileRowsFinder::fault_at(usize number, const ByteRange& record) const 
     return fault;
 }
 
-// Return the tile without its comment and blank records, which are counted. Example, three ends a data record:
+// Flag the records that the filter chooses, and those before the data.
+void TileRowsFinder::choose_records(const Tile& tile) {
+    left_out_.clear();
+    numbers_.clear();
+    stays_.assign(tile.records, 0);
+    filter_->choose({tile.text, tile.starts, tile.last, tile.ends, tile.records, dialect_.line_end_length}, stays_);
+    std::fill_n(stays_.begin(), leading_records(tile), u8{1});
+}
+
+// Return the tile without its comment and blank records, which are counted, and without records that the filter leaves
+// out. Example, three ends a data record:
 // | last   2, 3 | COMMENT_RECORD, 6        ends   a b c # d e f
 // | copy   2, 5                            copy   a b c d e f
 // Runs of data records are copied whole, so that rows of equal width stay a regular index. A marked record has no
 // malformed quote.
 Tile TileRowsFinder::data_records(const Tile& tile) {
     const auto is_marked = [](u32 last) { return last > RECORD_INDEX; };
-    if (dialect_.plain || std::none_of(tile.last, tile.last + tile.records, is_marked)) return tile;
+    const bool has_marks = !dialect_.plain && std::any_of(tile.last, tile.last + tile.records, is_marked);
+    if (filter_ != nullptr) choose_records(tile);
+    if (tile.records == 0 || (!has_marks && filter_ == nullptr)) return tile;
     data_starts_.resize(std::max(data_starts_.size(), tile.records));
     data_last_.resize(std::max(data_last_.size(), tile.records));
     data_ends_.resize(std::max(data_ends_.size(), usize{tile.last[tile.records - 1] & RECORD_INDEX} + 1));
@@ -92,13 +104,22 @@ Tile TileRowsFinder::data_records(const Tile& tile) {
         ends += to - from;
     };
     usize record_end = 0;  // ends of the records before
+    u32 number = 0;        // data records before
+    left_out_.assign(filter_ != nullptr ? (tile.records + 63) / 64 : 0, 0);
     for (usize record = 0; record < tile.records; ++record) {
         const u32 last = tile.last[record];
         if (is_marked(last)) {
             ++(last & BLANK_RECORD ? counts_.blank : counts_.comment);
             copy_run(record_end);
             from = (last & RECORD_INDEX) + 1;
+        } else if (filter_ != nullptr && stays_[record] == 0) {
+            left_out_[number / 64] |= u64{1} << (number % 64);
+            ++number;
+            ++counts_.left_out;
+            copy_run(record_end);
+            from = last + 1;
         } else {
+            if (tile.starts[record] >= data_at_) numbers_.push_back(number++);
             data_starts_[count] = tile.starts[record];
             data_last_[count++] = last - static_cast<u32>(from - ends);
         }
@@ -107,16 +128,43 @@ Tile TileRowsFinder::data_records(const Tile& tile) {
     copy_run(record_end);
     Tile data = tile;
     data.records = count;
+    data.unclosed_quote &= filter_ == nullptr || stays_.back() != 0;
     data.starts = data_starts_.data();
     data.last = data_last_.data();
     data.ends = data_ends_.data();
     return data;
 }
 
-const TileRows& TileRowsFinder::find(const Tile& whole, const std::vector<u32>& strays) {
+// Return the malformed quotes of a tile's records, if some of the records were left out.
+std::vector<u32> TileRowsFinder::chosen_strays(const Tile& tile, const std::vector<u32>& strays) const {
+    std::vector<u32> chosen;
+    auto next = strays.begin();
+    for (usize record = 0; record < tile.records && next != strays.end(); ++record) {
+        next = std::lower_bound(next, strays.end(), tile.starts[record]);
+        for (; next != strays.end() && *next <= tile.ends[tile.last[record]]; ++next) chosen.push_back(*next);
+    }
+    return chosen;
+}
+
+// Give rows, faults and counts the numbers that records have with those that were left out.
+void TileRowsFinder::number_records() {
+    for (TileFault& fault : faults_) fault.record = numbers_[fault.record];
+    if (!has_records_) {
+        records_of_rows_.assign(numbers_.begin(), numbers_.end());
+    } else {
+        for (usize row = 0; row < rows_.rows; ++row) records_of_rows_[row] = numbers_[records_of_rows_[row]];
+    }
+    has_records_ = true;
+    counts_.records += counts_.left_out;
+}
+
+const TileRows& TileRowsFinder::find(const Tile& whole, const std::vector<u32>& all_strays) {
     counts_ = LoadCounts{};
     counts_.blank = whole.blank_lines;
+    data_at_ = whole.window->place_of(data_begin_);
     const Tile tile = data_records(whole);
+    const std::vector<u32> chosen = counts_.left_out == 0 ? std::vector<u32>{} : chosen_strays(tile, all_strays);
+    const std::vector<u32>& strays = counts_.left_out == 0 ? all_strays : chosen;
     faults_.clear();
     has_records_ = false;
     rows_ = TileRows{};
@@ -125,7 +173,6 @@ const TileRows& TileRowsFinder::find(const Tile& whole, const std::vector<u32>& 
     rows_.may_need_unquoting = tile.has_quotes || tile.has_escapes || dialect_.trims_fields();
     rows_.has_high_bytes = tile.has_high_bytes;
 
-    data_at_ = tile.window->place_of(data_begin_);
     const usize first = leading_records(tile);
     // Records with lenient quotes stay as they are.
     const bool sound = !tile.unclosed_quote && (strays.empty() || dialect_.keeps_strays());
@@ -138,6 +185,7 @@ const TileRows& TileRowsFinder::find(const Tile& whole, const std::vector<u32>& 
     } else {
         take_one_by_one(tile, strays);
     }
+    if (counts_.left_out != 0) number_records();
     return rows_;
 }
 

@@ -7,6 +7,7 @@
 #include "columns/buffers/load_result.hpp"
 #include "columns/plan/load_plan.hpp"
 #include "columns/records/row_spans.hpp"
+#include "structure/cpu/record_filter.hpp"
 #include "structure/cpu/scan.hpp"
 
 namespace headrace {
@@ -31,13 +32,15 @@ struct ByteRange {
 
 class TileRowsFinder {
 public:
-    TileRowsFinder(const Dialect& dialect, const LoadPlan& plan)
+    // `filter`: chooses the data records that become rows or faults; null for all.
+    TileRowsFinder(const Dialect& dialect, const LoadPlan& plan, const RecordFilter* filter = nullptr)
         : dialect_(dialect),
           strict_(strict(dialect)),
           rules_(plan.rows),
           on_error_(plan.on_error),
           columns_(plan.columns.size()),
-          data_begin_(plan.data_begin) {}
+          data_begin_(plan.data_begin),
+          filter_(filter) {}
 
     // Return the tile's rows, valid until the next call. `strays`: positions of the tile's malformed quotes.
     const TileRows& find(const Tile& tile, const std::vector<u32>& strays);
@@ -47,6 +50,8 @@ public:
 
     const LoadCounts& counts() const { return counts_; }
     const std::vector<TileFault>& faults() const { return faults_; }
+    // Return bits of the data records that the filter left out; empty if there are none.
+    const std::vector<u64>& left_out() const { return left_out_; }
     // Return the index of a row's data record in the tile.
     u32 record_of(usize row) const { return has_records_ ? records_of_rows_[row] : static_cast<u32>(row); }
     // Return whether row i is data record i and no record lacks fields.
@@ -70,6 +75,9 @@ private:
         return dialect;
     }
     Tile data_records(const Tile& tile);
+    void choose_records(const Tile& tile);
+    std::vector<u32> chosen_strays(const Tile& tile, const std::vector<u32>& strays) const;
+    void number_records();
     usize leading_records(const Tile& tile) const;
     bool all_have(const Tile& tile, usize first, usize width) const;
     void take_all(const Tile& tile, usize first, usize width);
@@ -91,12 +99,16 @@ private:
     const OnError on_error_;
     const usize columns_;
     const std::uint64_t data_begin_;
+    const RecordFilter* const filter_;
     usize data_at_ = 0;  // in the tile
     TileRows rows_{};
     LoadCounts counts_;
     std::vector<TileFault> faults_;
     // The tile's index without marked records.
     std::vector<u32> data_starts_, data_last_, data_ends_;
+    std::vector<u8> stays_;      // a flag for each record
+    std::vector<u32> numbers_;   // of the data records that stay
+    std::vector<u64> left_out_;  // bits
     // Rows that are indexed one by one or chosen: their records, and the fields of these. The first `rows_taken_` items
     // count.
     std::vector<u32> starts_, record_ends_, records_of_rows_, widths_;

@@ -55,6 +55,7 @@ private:
 class Block {
 public:
     explicit Block(const u8* p) : bytes_(_mm512_loadu_si512(p)) {}
+    bool operator==(const Block& other) const { return _mm512_cmpneq_epi64_mask(bytes_, other.bytes_) == 0; }
     Places places(u8 c) const { return Places(_mm512_cmpeq_epi8_mask(bytes_, _mm512_set1_epi8(static_cast<char>(c)))); }
     u64 equals(u8 c) const { return places(c).bits(); }
     u64 looked_up(const u8* table) const {
@@ -83,6 +84,11 @@ public:
     explicit Block(const u8* p)
         : low_(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))),
           high_(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32))) {}
+    bool operator==(const Block& other) const {
+        const __m256i unlike =
+            _mm256_or_si256(_mm256_xor_si256(low_, other.low_), _mm256_xor_si256(high_, other.high_));
+        return _mm256_testz_si256(unlike, unlike) != 0;
+    }
     Places places(u8 c) const {
         const __m256i wanted = _mm256_set1_epi8(static_cast<char>(c));
         return {_mm256_cmpeq_epi8(low_, wanted), _mm256_cmpeq_epi8(high_, wanted)};
@@ -114,6 +120,7 @@ private:
 class Block {
 public:
     explicit Block(const u8* p) { __builtin_memcpy(words_, p, BLOCK); }
+    bool operator==(const Block& other) const { return __builtin_memcmp(words_, other.words_, BLOCK) == 0; }
     Places places(u8 c) const { return Places(equals(c)); }
     u64 equals(u8 c) const {
         u64 mask = 0;

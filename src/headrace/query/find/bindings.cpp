@@ -1,6 +1,8 @@
 #include "core/bindings.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include <span>
 
@@ -8,6 +10,7 @@
 #include "query/find/cpu/apart.hpp"
 #include "query/find/cpu/find.hpp"
 #include "query/find/cpu/find_any.hpp"
+#include "query/find/cpu/record_search.hpp"
 #include "query/find/cpu/replace.hpp"
 #include "query/find/gpu/find_task.hpp"
 #include "query/find/paper/rabin_karp.hpp"
@@ -62,6 +65,14 @@ void bind_find(nb::module_& m) {
             "slot_bits"_a);
     register_layouts<WindowEntry, PatternBytes, PatternTable>();
     register_layouts<Fingerprint>();
+    nb::class_<RecordsWithPattern, RecordFilter>(m, "RecordsWithPattern")
+        .def(
+            "__init__",
+            [](RecordsWithPattern* self, const std::vector<FindPattern>& patterns, bool is_inverted,
+               std::string_view isa) { new (self) RecordsWithPattern(patterns, is_inverted, choose_isa(isa)); },
+            "patterns"_a, "is_inverted"_a, "isa"_a);
+    nb::class_<RecordsWithAnyPattern, RecordFilter>(m, "RecordsWithAnyPattern")
+        .def(nb::init<const FindPatterns&, bool>(), "patterns"_a, "is_inverted"_a, nb::keep_alive<1, 2>());
     m.def("character_code", [](const FindPattern& pattern, const nb::bytes& sample) {
         return fields_of(code_for(pattern, {sample.c_str(), sample.size()}));
     });

@@ -76,7 +76,7 @@ def find_in_column(
     """
     wanted, overlapping = _prepared(pattern, ignore_case), flag("overlapping", overlapping)
     context = context_of(context)
-    texts = _texts_of(_column_of(column))
+    texts = texts_of(column_of(column))
     if texts.device.kind != "cpu":
         from headrace.query.find.column.device_rows import hits_on_gpu  # needs cuda-core
 
@@ -84,16 +84,9 @@ def find_in_column(
     texts = as_plain(texts)
     if texts.dictionary is None:
         return _hits(texts, wanted, overlapping, context)
-    np = needed_numpy("find_in_column()")
-    of_texts, codes = _hits(as_plain(texts.dictionary), wanted, overlapping, context), _codes(texts)
-    counts = np.bincount(of_texts.rows.astype(np.int64), minlength=texts.dictionary.length)
-    begins = np.cumsum(counts) - counts
-    is_valid = _is_valid(texts)
-    own = np.where(is_valid, counts[np.where(is_valid, codes, 0)] if counts.size else 0, 0)
-    rows = np.repeat(np.arange(texts.length), own)
-    number = np.arange(rows.size) - np.repeat(np.cumsum(own) - own, own)
-    offsets = of_texts.offsets[begins[codes[rows]] + number] if rows.size else of_texts.offsets[:0]
-    return RowHits(rows.astype(np.uint64), offsets)
+    of_texts = _hits(as_plain(texts.dictionary), wanted, overlapping, context)
+    rows, hits = hits_of_codes(texts, of_texts.rows)
+    return RowHits(rows, of_texts.offsets[hits])
 
 
 def count_in_column(
@@ -123,7 +116,7 @@ def count_in_column(
     >>> headrace.count_in_column(names, b"an").to_pylist()
     [2, 0, 1]
     """
-    column = _column_of(column)
+    column = column_of(column)
     if column.device.kind != "cpu":
         return _on_gpu("COUNT", column, _prepared(pattern, ignore_case), flag("overlapping", overlapping), context)
     found = find_in_column(column, pattern, overlapping=overlapping, ignore_case=ignore_case, context=context)
@@ -160,7 +153,7 @@ def find_first_in_column(
     >>> headrace.find_first_in_column(names, b"an").to_pylist()
     [1, None, 0]
     """
-    column = _column_of(column)
+    column = column_of(column)
     if column.device.kind != "cpu":
         return _on_gpu("FIRST", column, _prepared(pattern, ignore_case), True, context)
     found = find_in_column(column, pattern, ignore_case=ignore_case, context=context)
@@ -198,7 +191,7 @@ def contains_in_column(
     >>> headrace.contains_in_column(names, b"an").to_pylist()
     [True, False, True]
     """
-    column = _column_of(column)
+    column = column_of(column)
     if column.device.kind != "cpu":
         return _on_gpu("CONTAINS", column, _prepared(pattern, ignore_case), True, context)
     found = find_in_column(column, pattern, ignore_case=ignore_case, context=context)
@@ -218,7 +211,7 @@ def _on_gpu(
 ) -> Column:
     from headrace.query.find.column.device_rows import RowAnswer, answer_on_gpu  # needs cuda-core
 
-    return answer_on_gpu(RowAnswer[answer], _texts_of(column), pattern, overlapping, context_of(context))
+    return answer_on_gpu(RowAnswer[answer], texts_of(column), pattern, overlapping, context_of(context))
 
 
 def _column(type_name: str, values: Any, is_valid: Any) -> Column:
@@ -229,7 +222,7 @@ def _column(type_name: str, values: Any, is_valid: Any) -> Column:
     return Column(DataType(type_name), len(is_valid), nulls, copy_of(values.tobytes()), validity)
 
 
-def _column_of(given: Any) -> Column:
+def column_of(given: Any) -> Column:
     """Return a column as it is, and a Series or an array of PyArrow as one."""
     return (
         given
@@ -238,31 +231,68 @@ def _column_of(given: Any) -> Column:
     )
 
 
-def _texts_of(column: Column) -> Column:
+def texts_of(column: Column) -> Column:
     """Return a column of strings or bytes as it is. Raise OptionError if the column has another type."""
     if not (column.type.is_string or column.type.is_binary or column.dictionary is not None):
         raise OptionError(f"column has type {column.type}; a pattern is found in strings and bytes")
     return column
 
 
+class JoinedTexts:
+    """The bytes of all rows of a column with offsets, as one text."""
+
+    def __init__(self, column: Column) -> None:
+        np = needed_numpy("find_in_column()")
+        assert column.offsets is not None
+        ends: NDArray[np.uint64] = np.frombuffer(memoryview(column.offsets), f"<u{column.type.bits // 8}")
+        ends = ends[column.offset : column.offset + column.length + 1].astype(np.uint64)
+        self._ends = ends - ends[:1]
+        self._is_valid = _is_valid(column)
+        begin, end = (int(ends[0]), int(ends[-1])) if column.length else (0, 0)
+        self.text = np.frombuffer(memoryview(column.values), np.uint8)[begin:end]
+
+    def are_whole(self, positions: Any, lengths: Any) -> Any:
+        """Return a flag for each hit: whether it lies in one row, which is not null."""
+        rows = self._rows(positions)
+        return (positions + lengths <= self._ends[rows + 1]) & self._is_valid[rows]
+
+    def located(self, positions: Any) -> RowHits:
+        """Return the row of each position and its offset in the row."""
+        np = needed_numpy("find_in_column()")
+        rows = self._rows(positions)
+        return RowHits(rows.astype(np.uint64), positions - self._ends[rows])
+
+    def _rows(self, positions: Any) -> Any:
+        np = needed_numpy("find_in_column()")
+        return np.searchsorted(self._ends, positions, "right") - 1
+
+
 def _hits(column: Column, pattern: Pattern, overlapping: bool, context: Context) -> RowHits:
     """Return the hits in a column with offsets."""
     np = needed_numpy("find_in_column()")
-    assert column.offsets is not None
-    ends: NDArray[np.uint64] = np.frombuffer(memoryview(column.offsets), f"<u{column.type.bits // 8}")
-    ends = ends[column.offset : column.offset + column.length + 1].astype(np.uint64)
-    if column.length == 0:
-        return RowHits(np.empty(0, np.uint64), np.empty(0, np.uint64))
-    begin = int(ends[0])
-    text = np.frombuffer(memoryview(column.values), np.uint8)[begin : int(ends[-1])]
-    positions: NDArray[np.uint64] = find(text, pattern, context=context) + np.uint64(begin)
-    rows = np.searchsorted(ends, positions, "right") - 1
-    is_whole = (positions + np.uint64(len(pattern)) <= ends[rows + 1]) & _is_valid(column)[rows]
-    rows, positions = rows[is_whole], positions[is_whole]
+    joined = JoinedTexts(column)
+    positions: NDArray[np.uint64] = find(joined.text, pattern, context=context)
+    positions = positions[joined.are_whole(positions, np.uint64(len(pattern)))]
     if not overlapping and pattern.is_bordered:
         positions = positions[: _native.select_apart(positions.ctypes.data, positions.size, len(pattern))]
-        rows = np.searchsorted(ends, positions, "right") - 1
-    return RowHits(rows.astype(np.uint64), positions - ends[rows])
+    return joined.located(positions)
+
+
+def hits_of_codes(column: Column, text_rows: Any) -> tuple[Any, Any]:
+    """Return the row of each hit in a column with a dictionary, and the index of the same hit in the dictionary.
+
+    `text_rows`: the row of each hit in the dictionary, ascending.
+    """
+    np = needed_numpy("find_in_column()")
+    assert column.dictionary is not None
+    codes, is_valid = _codes(column), _is_valid(column)
+    counts = np.bincount(text_rows.astype(np.int64), minlength=column.dictionary.length)
+    begins = np.cumsum(counts) - counts
+    own = np.where(is_valid, counts[np.where(is_valid, codes, 0)] if counts.size else 0, 0)
+    rows = np.repeat(np.arange(column.length), own)
+    number = np.arange(rows.size) - np.repeat(np.cumsum(own) - own, own)
+    hits = begins[codes[rows]] + number if rows.size else number
+    return rows.astype(np.uint64), hits
 
 
 def _is_valid(column: Column) -> Any:

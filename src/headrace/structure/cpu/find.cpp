@@ -48,6 +48,22 @@ void count(const Dialect& dialect, const u8* text, usize n, usize size, const Qu
     to.lines = count_lines(text, n, size);
 }
 
+LineFeeds line_feeds(const u8* text, usize n) {
+    u64 count = 0, others = 0;
+    u64 feed_before = 0, return_before = 0;  // of the block before: its last byte, as bit 0
+    for (usize pos = 0; pos < n; pos += BLOCK) {
+        const Block block(text + pos);
+        const u64 valid = low_bits(n - pos), feeds = block.equals('\n') & valid, returns = block.equals('\r') & valid;
+        const u64 after_feed = feeds << 1 | feed_before, after_return = returns << 1 | return_before;
+        others |= (feeds | returns) & after_feed;  // a blank line
+        others |= (after_return & ~feeds) & valid;
+        count += static_cast<u64>(count_ones(feeds));
+        feed_before = feeds >> 63;
+        return_before = returns >> 63;
+    }
+    return {count, others != 0 || (n != 0 && text[n - 1] == '\r')};
+}
+
 // Append what a byte (or the first of a run of ordinary bytes) means to the index.
 HR_FN void record_emission(u8 emit, usize at, usize limit, TileIndex& index) {
     if ((emit & EMIT_OPEN) && at < limit) index.record_starts[index.start_count++] = static_cast<u32>(at);
@@ -137,7 +153,7 @@ void index(const Dialect& dialect, const u8* text, usize from, usize to, usize l
 }  // namespace
 
 const FindKernels& find_kernels() {
-    static constexpr FindKernels kernels = {summarize, run, index, count};
+    static constexpr FindKernels kernels = {summarize, run, index, count, line_feeds};
     return kernels;
 }
 

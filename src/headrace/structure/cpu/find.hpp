@@ -58,6 +58,12 @@ struct StateCounts {
     u64 lines;
 };
 
+// Line feeds of a text, and whether it has other line ends, or blank lines after its first byte.
+struct LineFeeds {
+    u64 count;
+    bool has_others;
+};
+
 struct FindKernels {
     // Compute the state map of n bytes: to[s] is the state after them from state s.
     Summary (*summarize)(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to);
@@ -71,6 +77,9 @@ struct FindKernels {
 
     // Counts for every state before the first n of `size` bytes, the rest of which follows the n bytes.
     void (*count)(const Dialect& dialect, const u8* text, usize n, usize size, const QuoteLook& look, StateCounts& to);
+
+    // Count the line feeds of n bytes, of which some follow carriage returns.
+    LineFeeds (*line_feeds)(const u8* text, usize n);
 };
 
 }  // namespace headrace

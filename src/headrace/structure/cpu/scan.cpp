@@ -31,6 +31,11 @@ constexpr usize LOOKAHEAD = 4096;
 constexpr usize MAX_TILE_TEXT = 0xFFFF0000;  // positions in a tile are 32 bits
 constexpr usize MAX_ENDS = RECORD_INDEX;
 
+// Return whether each line that is not blank is a record, in a text without quotes.
+bool has_line_records(const Dialect& dialect) {
+    return dialect.plain && dialect.universal_line_end && dialect.escape < 0 && !dialect.looks_ahead();
+}
+
 }  // namespace
 
 void TileReader::reserve(usize bytes) {
@@ -82,7 +87,9 @@ const Tile* TileReader::next() {
     const std::uint64_t number = scan_.next_tile.fetch_add(1, std::memory_order_relaxed);
     if (number >= scan_.tile_count()) return nullptr;
     const std::uint64_t begin = scan_.begin + number * scan_.tile_bytes;
-    window_.open(begin, static_cast<usize>(std::min<std::uint64_t>(scan_.tile_bytes, scan_.stop - begin)), LOOKAHEAD);
+    const usize bytes = static_cast<usize>(std::min<std::uint64_t>(scan_.tile_bytes, scan_.stop - begin));
+    if (take_dropped(number, begin, bytes)) return &tile_;
+    window_.open(begin, bytes, LOOKAHEAD);
     const usize owned = window_.owned();
 
     u8 map[MAX_STATES];
@@ -91,12 +98,64 @@ const Tile* TileReader::next() {
     scan_.gate.enter(number);
     const u8 entry = scan_.state;
     const bool is_resolved = (found.unresolved >> entry & 1) == 0;
-    scan_.state = is_resolved ? map[entry] : scan_.kernels.run(scan_.dialect, window_.data(), owned, quotes, entry);
+    const u8 exit = is_resolved ? map[entry] : scan_.kernels.run(scan_.dialect, window_.data(), owned, quotes, entry);
+    scan_.state = exit;
     scan_.gate.leave();
 
-    index_tile(entry, owned, !found.has_quotes);
+    const FilteredText& filtered = scan_.filtered;
+    if (found.has_quotes || !drops_all(number, owned) || !count_dropped(entry, owned)) {
+        index_tile(entry, owned, !found.has_quotes);
+    } else if (filtered.dropped != nullptr) {
+        filtered.dropped->add(filtered.file, filtered.bytes_before + begin, {bytes, tile_.left_out, exit});
+    }
     present(number);
     return &tile_;
+}
+
+// Take a tile that an earlier pass over the text has found to have no record that stays. It is not read again.
+bool TileReader::take_dropped(std::uint64_t number, std::uint64_t begin, usize bytes) {
+    const FilteredText& filtered = scan_.filtered;
+    if (filtered.dropped == nullptr || number + 1 == scan_.tile_count()) return false;
+    const auto known = filtered.dropped->find(filtered.file, filtered.bytes_before + begin);
+    if (!known || known->bytes != bytes) return false;
+    scan_.gate.enter(number);
+    scan_.state = known->exit;
+    scan_.gate.leave();
+    tile_ = Tile{};
+    tile_.number = number;
+    tile_.left_out = known->records;
+    return true;
+}
+
+// Return whether the filter leaves out all records that may begin in the tile. The last tile has an index, because the
+// end of its last record is needed.
+bool TileReader::drops_all(std::uint64_t number, usize owned) const {
+    const FilteredText& filtered = scan_.filtered;
+    if (filtered.filter == nullptr || !has_line_records(scan_.dialect) || number + 1 == scan_.tile_count())
+        return false;
+    if (owned == 0 || window_.origin(0) < filtered.data_begin) return false;
+    return filtered.filter->drops_all(window_.data(), window_.size());
+}
+
+// Count the records of a tile without quotes, none of which stays. Return false if it has to be indexed to count them:
+// it may have blank lines, or its last record may end after the window.
+bool TileReader::count_dropped(u8 entry, usize owned) {
+    const Dialect& dialect = scan_.dialect;
+    const u8* const text = window_.data();
+    const bool is_at_record = dialect.automaton.is_idle(entry);
+    if (dialect.automaton.is_quoted(entry) || (is_at_record && (text[0] == '\n' || text[0] == '\r'))) return false;
+    const LineFeeds feeds = scan_.kernels.line_feeds(text, owned);
+    if (feeds.has_others) return false;
+    const bool ends_record = text[owned - 1] == '\n';
+    const void* const next = std::memchr(text + owned, '\n', window_.size() - owned);
+    if (!ends_record && next == nullptr) return false;
+    if (!ends_record && dialect.quote >= 0) {
+        const usize rest = static_cast<usize>(static_cast<const u8*>(next) - text) - owned;
+        if (std::memchr(text + owned, dialect.quote, rest) != nullptr) return false;
+    }
+    begin_tile(entry);
+    tile_.left_out = feeds.count + (is_at_record ? 1 : 0) - (ends_record ? 1 : 0);
+    return true;
 }
 
 // Index the tile. With lenient quotes, masks are right as long as no quote is malformed. At the first malformed quote

@@ -13,6 +13,7 @@
 #include "sources/window.hpp"
 #include "structure/cpu/find.hpp"
 #include "structure/cpu/lenient.hpp"
+#include "structure/cpu/record_filter.hpp"
 
 namespace headrace {
 
@@ -28,6 +29,7 @@ struct Tile {
     const u32* last = nullptr;  // for each record, the index in `ends` of its last end, and marks
     usize records = 0;
     u64 blank_lines = 0;
+    u64 left_out = 0;  // data records of a tile that has no others, and whose records are not indexed
     u8 entry_state = 0;
     bool has_quotes = false;
     bool has_escapes = false;
@@ -71,6 +73,7 @@ struct TileScan {
     OrderedGate gate;
     u8 state = 0;  // before the tile whose turn it is
     QuoteRuns quotes;
+    FilteredText filtered;  // tiles whose records it leaves out need no index
 };
 
 // Takes tiles in order and finds their records; one a worker thread. Its buffers are reused for each tile.
@@ -87,6 +90,9 @@ public:
 
 private:
     void reserve(usize bytes);
+    bool take_dropped(std::uint64_t number, std::uint64_t begin, usize bytes);
+    bool drops_all(std::uint64_t number, usize owned) const;
+    bool count_dropped(u8 entry, usize owned);
     void begin_tile(u8 entry);
     void index_tile(u8 entry, usize owned, bool free_of_quotes);
     void index_marked(u8 entry, usize owned);

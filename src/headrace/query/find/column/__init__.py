@@ -1,1 +1,1 @@
-"""Finds a pattern in the rows of a column of texts in GPU memory."""
+"""Finds patterns in the rows of a column of texts in GPU memory."""

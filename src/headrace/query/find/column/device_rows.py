@@ -29,6 +29,7 @@ from headrace.query.find.pattern.pattern import Pattern
 _FILE = "query/find/column/text_rows.cu"
 _ROWS, _CODES = layout("TextRows"), layout("RowCodes")
 _BOUNDS = Entry(_FILE, "bound_rows", f"{_ROWS.argument}P")
+KEEP_WHOLE = Entry(_FILE, "keep_whole_hits", f"{_ROWS.argument}PQIPPP")
 _CHECK = Entry(_FILE, "check_hits", f"{_ROWS.argument}PQQP")
 _LOCATE = Entry(_FILE, "locate_hits", f"{_ROWS.argument}PQPP")
 _SUMMARISE = Entry(_FILE, "summarise_rows", f"{_ROWS.argument}{_CODES.argument}PQIPPP")
@@ -42,7 +43,36 @@ class RowAnswer(IntEnum):
     CONTAINS = 2
 
 
-class RowSearch:
+class RowTexts:
+    """The bytes of all rows of a column of texts with offsets, or of its dictionary, as one text; None if there are none."""
+
+    def __init__(self, launcher: Launcher, column: Column) -> None:
+        self._launcher = launcher
+        self._texts = _texts_of(column)
+        texts = Texts(self._texts.offsets, self._texts.values, self._texts.offset, self._texts.type.bits // 8)
+        self._rows = _ROWS.packer().pack(texts.packed, _address(self._texts.validity), self._texts.length)
+        begin, end = self._bounds()
+        self.text = DeviceText(self._texts.values.address + begin, end - begin) if end > begin else None
+
+    def rows_of(self, positions: DeviceBuffer, count: int) -> tuple[DeviceBuffer, DeviceBuffer]:
+        """Return the row of each position in the text and its offset in the row, 8 bytes each."""
+        rows, offsets = self._launcher.allocate(8 * count), self._launcher.allocate(8 * count)
+        self._launch(_LOCATE, count, (self._rows, positions, count, rows, offsets))
+        return rows, offsets
+
+    def _bounds(self) -> tuple[int, int]:
+        """Return where the bytes of the first row begin, and where those of the last one end. The host waits once."""
+        if self._texts.length == 0:
+            return 0, 0
+        begin, end = self._launcher.answer(_BOUNDS, Shape({"HR_THREADS": THREADS}, 1, 1), (self._rows,), 16).view(np.uint64)
+        return int(begin), int(end)
+
+    def _launch(self, entry: Entry, count: int, args: tuple[Any, ...]) -> None:
+        if count:
+            self._launcher.launch(entry, Shape({"HR_THREADS": THREADS}, -(-count // THREADS), THREADS), args)
+
+
+class RowSearch(RowTexts):
     """Finds a pattern in the rows of a column of texts with offsets, or of a dictionary of such texts.
 
     `column`: the column. Hits in a dictionary are those of its texts.
@@ -52,23 +82,16 @@ class RowSearch:
     def __init__(
         self, launcher: Launcher, column: Column, pattern: Pattern, overlapping: bool, *, tuning: FindTuning = TUNING
     ) -> None:
-        self._launcher = launcher
+        super().__init__(launcher, column)
         self._column = column
-        self._texts = _texts_of(column)
-        texts = Texts(self._texts.offsets, self._texts.values, self._texts.offset, self._texts.type.bits // 8)
-        self._rows = _ROWS.packer().pack(texts.packed, _address(self._texts.validity), self._texts.length)
         self.count = 0  # number of hits
         self._positions = launcher.allocate(0)
-        begin, end = self._bounds()
-        if end - begin >= len(pattern):
-            text = DeviceText(self._texts.values.address + begin, end - begin)
-            self._find(DeviceSearch(launcher, text, pattern, tuning=tuning), pattern, overlapping)
+        if self.text is not None and self.text.nbytes >= len(pattern):
+            self._find(DeviceSearch(launcher, self.text, pattern, tuning=tuning), pattern, overlapping)
 
     def located(self) -> tuple[DeviceBuffer, DeviceBuffer]:
         """Return the row of each hit and its offset in the row, 8 bytes each. The column has no dictionary."""
-        rows, offsets = self._launcher.allocate(8 * self.count), self._launcher.allocate(8 * self.count)
-        self._launch(_LOCATE, self.count, (self._rows, self._positions, self.count, rows, offsets))
-        return rows, offsets
+        return self.rows_of(self._positions, self.count)
 
     def column_of(self, answer: RowAnswer) -> Column:
         """Return an answer for each row, null in null rows. The host waits once, for the number of nulls."""
@@ -84,13 +107,6 @@ class RowSearch:
         type_ = DataType("bool" if answer is RowAnswer.CONTAINS else "int64")
         return Column(type_, length, nulls, launcher.result(values), launcher.result(validity) if nulls else None)
 
-    def _bounds(self) -> tuple[int, int]:
-        """Return where the bytes of the first row begin, and where those of the last one end. The host waits once."""
-        if self._texts.length == 0:
-            return 0, 0
-        begin, end = self._launcher.answer(_BOUNDS, Shape({"HR_THREADS": THREADS}, 1, 1), (self._rows,), 16).view(np.uint64)
-        return int(begin), int(end)
-
     def _find(self, search: DeviceSearch, pattern: Pattern, overlapping: bool) -> None:
         hits = search.marked(may_list=False)
         if hits.total:
@@ -101,10 +117,6 @@ class RowSearch:
             hits = search.without_overlaps(hits)
         self.count, self._positions = hits.total, search.positions(hits)
 
-    def _launch(self, entry: Entry, count: int, args: tuple[Any, ...]) -> None:
-        if count:
-            self._launcher.launch(entry, Shape({"HR_THREADS": THREADS}, -(-count // THREADS), THREADS), args)
-
 
 def hits_on_gpu(column: Column, pattern: Pattern, overlapping: bool, context: Context) -> tuple[DeviceArray, DeviceArray]:
     """Return rows and offsets of all hits in a column in GPU memory, in arrays on its GPU.
@@ -112,9 +124,7 @@ def hits_on_gpu(column: Column, pattern: Pattern, overlapping: bool, context: Co
     Raise MemoryLimitError if the marks of the text and the positions do not fit. Raise UnsupportedDeviceError if the column
     has a dictionary, or string views.
     """
-    if column.dictionary is not None:
-        raise UnsupportedDeviceError(_refusal(column, "hits are not listed in columns with a dictionary"))
-    _check(column)
+    check_listed(column)
     with columns_launcher({"": column}, context) as (launcher, _):
         search = RowSearch(launcher, column, pattern, overlapping)
         rows, offsets = (as_array(part, "<u8") for part in search.located())
@@ -135,6 +145,13 @@ def answer_on_gpu(answer: RowAnswer, column: Column, pattern: Pattern, overlappi
 def _texts_of(column: Column) -> Any:
     """Return the column with the texts, for access to its buffers, which are device buffers."""
     return column if column.dictionary is None else column.dictionary
+
+
+def check_listed(column: Column) -> None:
+    """Raise UnsupportedDeviceError if the column has a dictionary, or string views: its hits are not listed."""
+    if column.dictionary is not None:
+        raise UnsupportedDeviceError(_refusal(column, "hits are not listed in columns with a dictionary"))
+    _check(column)
 
 
 def _check(texts: Column) -> None:

@@ -34,15 +34,29 @@ extern "C" __global__ void __launch_bounds__(threads) bound_rows(TextRows rows, 
     bounds[1] = text_begin(rows.texts, rows.count);
 }
 
-// Writes for each hit whether it lies within one row that is not null. Positions count from the begin of row 0.
+// Returns whether a hit lies within one row that is not null.
+HR_FN bool is_whole_hit(const TextRows& rows, u64 position, u64 length) {
+    const u64 byte = text_begin(rows.texts, 0) + position;
+    const u64 row = row_of(rows, byte);
+    return byte + length <= text_begin(rows.texts, row + 1) && is_valid(rows.validity, rows.texts.first + row);
+}
+
+// Writes for each hit whether it lies within one row. Positions count from the begin of row 0.
 extern "C" __global__ void __launch_bounds__(threads)
     check_hits(TextRows rows, const u64* positions, u64 count, u64 length, u32* is_whole) {
     const u64 own = item_index();
     if (own >= count) return;
-    const u64 byte = text_begin(rows.texts, 0) + positions[own];
-    const u64 row = row_of(rows, byte);
-    const bool fits = byte + length <= text_begin(rows.texts, row + 1);
-    is_whole[own] = fits && is_valid(rows.validity, rows.texts.first + row) ? 1 : 0;
+    is_whole[own] = is_whole_hit(rows, positions[own], length) ? 1 : 0;
+}
+
+// Copies the keys of hits of several patterns that lie within one row, in no order. `total` is 0 before.
+extern "C" __global__ void __launch_bounds__(threads)
+    keep_whole_hits(TextRows rows, const u64* keys, u64 count, u32 pattern_bits, const u32* lengths, u64* whole,
+                    u64* total) {
+    const u64 own = item_index();
+    if (own >= count) return;
+    const u64 key = keys[own], pattern = key & ((u64{1} << pattern_bits) - 1);
+    if (is_whole_hit(rows, key >> pattern_bits, lengths[pattern])) whole[atomicAdd(total, u64{1})] = key;
 }
 
 // Writes the row of each hit and its offset in the row.

@@ -21,6 +21,8 @@ namespace {
 constexpr u64 budget_per_position = 8, budget_per_range = 16384, budget_per_pattern = 2;
 constexpr u32 probes_of_one = 3;    // compared at one position that is left; verification of it takes less than more
 constexpr u64 followed_length = 8;  // masks find the hits of shorter patterns faster than comparisons one after another
+constexpr u32 few_probes = 3;       // before the first branch, after which few blocks have a position left
+constexpr u32 blocks_at_once = 4;   // tested by one branch after those
 constexpr u64 candidate_cost = 16;  // bytes that could be compared in the time of starting a comparison
 
 template <bool ignore_case>
@@ -75,12 +77,15 @@ public:
         }
         const FirstProbes<head> first(plan_);
         if (plan_.length == head && is_count()) return count(first);
+        bool is_empty = true;  // the last block had no candidate
         for (u64 at = begin_; at < end_; at += BLOCK) {
+            if (head <= few_probes && is_empty) at = skip_blocks(first, at);
             // The last block of a range begins earlier, so that it ends in the text.
             const u64 block = at + BLOCK <= end_ ? at : end_ - BLOCK;
             bool verify = plan_.probe_count < plan_.length;
             u64 mask = candidates(first, text_ + block, verify);
-            if (mask == 0) continue;
+            is_empty = mask == 0;
+            if (is_empty) continue;
             mask &= ~low_bits(at - block);
             if (mask != 0 && !check(block, mask, verify)) return;
             if (found_.entry > at + BLOCK) at = found_.entry - BLOCK;
@@ -93,6 +98,17 @@ private:
         Places places = probed<ignore_case>(first.probes[0], text);
         for (u32 i = 1; i < head; ++i) places = places & probed<ignore_case>(first.probes[i], text);
         return places.bits();
+    }
+
+    // Returns the begin of the first blocks from `at` on of which one may have a candidate, or of the last few blocks.
+    template <u32 head>
+    HR_MEMBER u64 skip_blocks(const FirstProbes<head>& first, u64 at) const {
+        for (; at + blocks_at_once * BLOCK <= end_; at += blocks_at_once * BLOCK) {
+            u64 any = 0;
+            for (u32 i = 0; i < blocks_at_once; ++i) any |= first_candidates(first, text_ + at + i * BLOCK);
+            if (any != 0) break;
+        }
+        return at;
     }
 
     // Sets `verify` if not all bytes of the pattern were compared.
@@ -190,6 +206,9 @@ private:
     u64 equal_bytes(const u8* text) const {
         const u8* const pattern = plan_.pattern;
         u64 i = 0;
+        for (; !ignore_case && i + BLOCK <= plan_.length; i += BLOCK) {
+            if (!(Block(text + i) == Block(pattern + i))) return i;
+        }
         for (; i + 8 <= plan_.length; i += 8) {
             if (word_at<ignore_case>(text + i) != word_at<false>(pattern + i)) return i;
         }

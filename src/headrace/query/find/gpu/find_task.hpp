@@ -13,9 +13,10 @@ constexpr u32 is_listed = 1u << 31;
 struct FindTask {
     const u8* text;
     u64 size;           // bytes of the text
-    const u8* pattern;  // folded if case is ignored, and padded to whole words by zeros
+    const u8* pattern;  // folded if case is ignored; its cycle goes on for 32 bytes after it, or zeros follow
     u64 length;         // bytes of the pattern, at most `size`
     u64 period;         // of the pattern, if runs of it can be found in a warp's memory (runs.cuh); otherwise 0
+    u64 cycle;          // smallest period of the pattern, which may be its length, if texts are compared with it; or 0
     u64 budget;         // units of verification, after which a linear algorithm is to search the text
     u32 prints[4];      // fingerprints of the windows of the pattern; of a short one the bytes, repeated
     u32 compared[4];    // short pattern: bits of a byte that are compared, repeated

@@ -38,6 +38,7 @@ _UNPACK_RESULT = _RESULT.packer().unpack
 _NO_HITS = _RESULT.packer().pack(0, _NONE, 0)
 _PATTERN_BEGIN = 32  # byte after a result at which the pattern begins; a multiple of 16 (text.cuh)
 _PER_HIT = {"HR_THREADS": THREADS}  # macros of the other kernels
+_AFTER_PATTERN = 32  # bytes of its cycle, of which two vectors are read from any offset (runs.cuh)
 _COMPARED_AT_ONCE = 512  # bytes that a unit of verification compares (verify.cuh)
 _UNITS_PER_ROW, _PATTERNS = 16, 64  # budget: units for each 512 bytes of text, and full comparisons of the pattern in addition
 _MAX_PAIRS = 4096  # maximum length of a run: `max_pairs` of runs.cuh
@@ -58,13 +59,14 @@ class DeviceSearch:
         self._pattern = pattern
         self._tuning = tuning
         self._plan = plan = FilterPlan.of(pattern)
-        self._sent = _NO_HITS + bytes(_PATTERN_BEGIN - len(_NO_HITS)) + pattern.folded + bytes(-len(pattern) % 16)
+        cycle = pattern.native.period if len(pattern) <= _MAX_PAIRS else 0
+        self._sent = _NO_HITS + bytes(_PATTERN_BEGIN - len(_NO_HITS)) + _padded(pattern.folded, cycle)
         self._budget = _UNITS_PER_ROW * -(-text.nbytes // _COMPARED_AT_ONCE)
         self._budget += _PATTERNS * (len(pattern) // _COMPARED_AT_ONCE + 1)
         period = pattern.native.period
         period = period if 2 * period <= len(pattern) <= period + _MAX_PAIRS else 0
         compared = (*plan.prints, *plan.compared, plan.letter_bits, plan.lead, plan.is_exact)
-        self._fields = (len(pattern), period, self._budget, *compared, pattern.ignore_case)
+        self._fields = (len(pattern), period, cycle, self._budget, *compared, pattern.ignore_case)
         self._origin = plan.lead + text.shift  # number of the mark of position 0
         self._tiles = text.tiles(tuning)
         self._shape = Shape(tuning.search(plan.form), self._tiles, tuning.threads)
@@ -146,6 +148,13 @@ class DeviceSearch:
         task = _PACK_TASK(text.address, text.nbytes, sent.address + _PATTERN_BEGIN, *self._fields)
         launcher.launch(entry, shape, (task, *given, sent, *more))
         return _Found(*_UNPACK_RESULT(launcher.fetch(BufferSlice(sent, 0, len(_NO_HITS)))))
+
+
+def _padded(pattern: bytes, cycle: int) -> bytes:
+    """Return a pattern that is followed by 32 to 47 bytes of its cycle, or by zeros up to a multiple of 16 bytes."""
+    padded = len(pattern) + _AFTER_PATTERN
+    padded += -padded % 16
+    return (pattern[:cycle] * -(-padded // cycle))[:padded] if cycle else pattern + bytes(-len(pattern) % 16)
 
 
 def _shape_of(hits: int) -> Shape:

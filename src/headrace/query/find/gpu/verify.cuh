@@ -6,8 +6,8 @@
 // If a periodic pattern has many such positions, those are checked for runs first (runs.cuh). One period is then left
 // to compare. In one run, occurrences are a multiple of the period apart, so one of a vector is compared.
 //
-// If there is much to compare and the whole part repeats after the distance of its first two positions, the first one
-// decides on all.
+// There may be as much to compare as the part has. If the whole part is then the pattern's cycle again and again, all
+// hits are known (runs.cuh).
 //
 // A unit of work is a comparison of up to 32 bytes by each lane, or of 512 bytes by the warp. A warp spends some units
 // freely and adds what exceeds them to a total. Once the total is past the budget, no position is compared any more.
@@ -20,7 +20,7 @@ namespace headrace {
 constexpr u32 head_bytes = 128;         // compared by one lane
 constexpr u32 free_units_per_row = 32;  // of 32 vectors
 constexpr u32 few_units = 32;           // after which a warp looks whether the budget is spent
-constexpr u64 dense_bytes = 16384;      // bytes to compare for a warp's part from which repetition is looked for
+constexpr u64 dense_bytes = 16384;      // bytes to compare for a warp's part from which runs are looked for
 
 // Memory of a warp.
 template <u32 rows>
@@ -39,17 +39,14 @@ public:
     HR_MEMBER Verifier(const FindTask& task, i64 begin, u64* spent, VerifierMemory<rows>& memory)
         : task_(task), begin_(begin), total_(spent), memory_(memory), length_(task.length) {}
 
-    // Decides on all positions by the first one if the part repeats after the distance to the next one. Returns whether
-    // it does. Between these two, there is a position of each other class modulo the distance, which is no hit.
+    // Decides on all positions if the part is the pattern's cycle again and again from the first position on. Returns
+    // whether it is. The cycle equals none of its rotations, so all hits are a multiple of its length apart.
     HR_MEMBER bool run_at_once(u32 (&masks)[rows]) {
-        u32 own = lowest_position(masks, 0);
-        const u32 first = __reduce_min_sync(tile::all_lanes, own);
-        if (own == first) own = lowest_position(masks, first + 1);
-        const u32 period = __reduce_min_sync(tile::all_lanes, own) - first;
-        if (!is_one_run<rows>(task_, begin_, period)) return false;
-        const bool is_hit = is_part_equal(static_cast<u64>(begin_) + first, 0);
+        const u32 first = __reduce_min_sync(tile::all_lanes, lowest_position(masks));
+        const u32 period = static_cast<u32>(task_.cycle);
+        if (!repeats_cycle<rows>(task_, begin_, first)) return false;
         u32 repeats = 0;
-        for (u32 bit = 0; bit < 16 && is_hit; bit += period) repeats |= 1u << bit;
+        for (u32 bit = 0; bit < 16; bit += period) repeats |= 1u << bit;
         // Number of the first position of a vector that is a multiple of the distance from the first one.
         u32 next = (first + (period - tile::lane() * 16 % period)) % period;
         const u32 step = period - tile::lanes * 16 % period;
@@ -86,16 +83,13 @@ public:
     }
 
 private:
-    // Returns the number of the lane's first position from `from` on, in the part.
-    HR_MEMBER static u32 lowest_position(const u32 (&masks)[rows], u32 from) {
+    // Returns the number of the lane's first position in the part.
+    HR_MEMBER static u32 lowest_position(const u32 (&masks)[rows]) {
         u32 lowest = ~0u;
 #pragma unroll
         for (u32 row = rows; row-- > 0;) {
             const u32 first = (row * tile::lanes + tile::lane()) * 16;
-            const u32 left = from <= first       ? masks[row]
-                             : from - first < 16 ? masks[row] >> (from - first) << (from - first)
-                                                 : 0;
-            if (left != 0) lowest = first + static_cast<u32>(trailing_zeros(left));
+            if (masks[row] != 0) lowest = first + static_cast<u32>(trailing_zeros(masks[row]));
         }
         return lowest;
     }
@@ -219,9 +213,9 @@ HR_FN void verify(const FindTask& task, i64 begin, u64* spent, VerifierMemory<ro
     if (!__any_sync(tile::all_lanes, own != 0)) return;
     Verifier<rows> verifier(task, begin, spent, memory);
     const u32 positions = __reduce_add_sync(tile::all_lanes, own);
-    const bool is_dense = positions > 1 && positions * task.length >= dense_bytes;
-    if (is_dense && task.length <= max_pairs && verifier.run_at_once(masks)) return;
-    verifier.run(list_vectors(masks, memory), is_dense && task.period != 0);
+    const u64 bytes = positions * task.length;
+    if (task.cycle != 0 && bytes >= rows * tile::lanes * 16 && verifier.run_at_once(masks)) return;
+    verifier.run(list_vectors(masks, memory), bytes >= dense_bytes && task.period != 0);
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) masks[row] = memory.held[row * tile::lanes + tile::lane()];
 }
