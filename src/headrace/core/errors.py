@@ -179,7 +179,7 @@ _MEANINGS = {
     "too_many_fields": "too many fields: {text}",
 }
 _GO_ON = "pass on_error='null' or 'reject' to go on and find such records in .rejects"
-_LENIENT = "lenient_quotes=True, without strict_quotes,"
+_LENIENT = "lenient_quotes=True, without strict quotes,"
 _WAYS = {
     "encoding": "pass encoding= with that of the text, such as 'cp1252'; or " + _GO_ON,
     "unclosed_quote": f"pass {_LENIENT} if this quote is text, or quote_char=None if no field is quoted; or {_GO_ON}",

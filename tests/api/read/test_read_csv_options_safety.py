@@ -294,7 +294,7 @@ def test_lenient_and_strict_quotes_exclude_each_other() -> None:
 
 def test_faults_of_strict_quotes_advise_options_that_read_the_text() -> None:
     text = b'a,b\nx "y" z,1\n'
-    with pytest.raises(ParseError, match="pass lenient_quotes=True, without strict_quotes, to take such quotes for text"):
+    with pytest.raises(ParseError, match="pass lenient_quotes=True, without strict quotes, to take such quotes for text"):
         read_csv(text, strict_quotes=True)
     assert read_csv(text, lenient_quotes=True).to_pydict() == {"a": ['x "y" z'], "b": [1]}
 

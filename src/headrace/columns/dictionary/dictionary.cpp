@@ -48,8 +48,8 @@ u64 sampled_texts(const TextColumn& texts) {
     return expected_texts(table.text_count(), present, texts.length * present / ROWS);
 }
 
-// Fill a table with all texts, and write the slots of rows. The first table is small. If it is full, the next one has
-// as many slots as the texts of a sample probably need, and a further one as those of the rows that had room.
+// Fill a table with all texts, and write the slots of rows. The first table is small. The second one has as many slots
+// as the texts of a sample probably need. Further ones have as many as those of the rows before the table was full.
 std::unique_ptr<TextTable> filled_table(const TextColumn& texts, unsigned threads, u32* places) {
     constexpr usize FEW_SLOTS = usize{1} << 14, MAX_SLOTS = usize{1} << 32;
     const usize pieces = piece_count(texts.length), shares = std::clamp<usize>(pieces, 1, threads);
