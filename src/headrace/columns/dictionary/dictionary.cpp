@@ -59,9 +59,9 @@ std::unique_ptr<TextTable> filled_table(const TextColumn& texts, unsigned thread
         std::atomic<usize> next{0};
         std::atomic<u64> done{0};
         run_each(shares, threads, [&](usize) {
+            FewTexts known;
             for (usize piece = next++; piece < pieces; piece = next++) {
                 const RowRange rows = piece_rows(piece, texts.length);
-                FewTexts known;
                 const u64 end = table->insert(TextsOfColumn{texts}, rows.begin, rows.end, known, places);
                 done += end - rows.begin;
                 if (end != rows.end) return;
