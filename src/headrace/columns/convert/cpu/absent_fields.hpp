@@ -62,9 +62,10 @@ private:
             const LaneEntries entries(stride);
             for (; i + LANES <= count; i += LANES, start += LANES * stride, end += LANES * stride) {
                 const Lane64 size = entries.sizes(start, distance);
+                empty |= u64{_mm512_testn_epi64_mask(size, size)} << i;
+                if (sizes == 1) continue;
                 const Lane64 has_size = _mm512_srlv_epi64(all_lanes(sizes), _mm512_min_epu64(size, all_lanes(63)));
                 found |= u64{_mm512_test_epi64_mask(has_size, all_lanes(1))} << i;
-                empty |= u64{_mm512_testn_epi64_mask(size, size)} << i;
             }
         }
 #endif
@@ -73,7 +74,7 @@ private:
             found |= (sizes >> (size < 63 ? size : 63) & 1) << i;
             empty |= u64{size == 0} << i;
         }
-        return found;
+        return sizes == 1 ? empty : found;
     }
 
     const TileRows& rows_;
