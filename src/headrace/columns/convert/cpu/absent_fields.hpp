@@ -69,6 +69,9 @@ private:
             }
         }
 #endif
+        for (; sizes == 1 && i < count; ++i, start += start_stride, end += stride) {
+            empty |= u64{*end - *start == distance} << i;
+        }
         for (; i < count; ++i, start += start_stride, end += stride) {
             const u32 size = *end - *start - distance;
             found |= (sizes >> (size < 63 ? size : 63) & 1) << i;
