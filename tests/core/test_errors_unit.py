@@ -157,7 +157,8 @@ def test_parse_error_says_where_what_and_what_to_do():
         (
             {"kind": "unclosed_quote", "column": None, "expected": "a closing quote in line 23", "text": '"x'},
             "the input ends inside quotes that begin here: expected a closing quote in line 23, got '\"x'; "
-            "pass lenient_quotes=True if this quote is text, or quote_char=None if no field is quoted; or pass on_error=",
+            "pass lenient_quotes=True, without strict quotes, if this quote is text, or quote_char=None if no field is quoted; "
+            "or pass on_error=",
         ),
         (
             {"kind": "quote", "column": None, "text": '"x"y'},

@@ -54,6 +54,16 @@ def check(column: Column, texts: list[str | None], threads: int) -> None:
     assert {views.null_count, plain.null_count, coded.null_count} == {nulls}
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("order", ["many first", "few first", "mixed with nulls"])
+def test_tables_grow_by_texts_from_the_whole_column(order: str, threads: int) -> None:
+    many: list[str | None] = [f"a text of more than sixteen bytes {i}" if i % 2 else str(i) for i in range(20_000)]
+    few: list[str | None] = ["red", None, "green", "red"] * 5000
+    mixed = [text for pair in zip(few, many, strict=True) for text in pair]
+    texts = {"many first": many + few, "few first": few + many, "mixed with nulls": mixed}[order]
+    check(column_with(texts), texts, threads)
+
+
 @given(texts=TEXTS, kind=st.sampled_from(FORMS), threads=st.integers(1, 3), data=st.data())
 def test_any_texts(texts: list[str | None], kind: str, threads: int, data: Any) -> None:
     column = column_with(texts, kind)

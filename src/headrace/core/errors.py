@@ -179,18 +179,19 @@ _MEANINGS = {
     "too_many_fields": "too many fields: {text}",
 }
 _GO_ON = "pass on_error='null' or 'reject' to go on and find such records in .rejects"
+_LENIENT = "lenient_quotes=True, without strict quotes,"
 _WAYS = {
     "encoding": "pass encoding= with that of the text, such as 'cp1252'; or " + _GO_ON,
-    "unclosed_quote": "pass lenient_quotes=True if this quote is text, or quote_char=None if no field is quoted; or " + _GO_ON,
-    "quote": "pass lenient_quotes=True to take such quotes for text; or " + _GO_ON,
+    "unclosed_quote": f"pass {_LENIENT} if this quote is text, or quote_char=None if no field is quoted; or {_GO_ON}",
+    "quote": f"pass {_LENIENT} to take such quotes for text; or {_GO_ON}",
     "too_few_fields": "pass short_records='null' to fill them with nulls, or 'reject' to find them in .rejects",
     "too_many_fields": "pass long_records='truncate', 'collect' or 'widen' to keep them, or 'reject' to find them in .rejects",
 }
 _HEADER_WAY = "pass on_error='null' or 'reject' to take the names as they stand, with the fault in .rejects; "
 _HEADER_WAYS = {
     "encoding": f"{_HEADER_WAY}encoding= names another encoding, encoding_errors='replace' mends names, and names= gives others",
-    "quote": f"{_HEADER_WAY}lenient_quotes=True takes such quotes for text",
-    "unclosed_quote": f"{_HEADER_WAY}lenient_quotes=True takes such quotes for text",
+    "quote": f"{_HEADER_WAY}{_LENIENT} takes such quotes for text",
+    "unclosed_quote": f"{_HEADER_WAY}{_LENIENT} takes such quotes for text",
 }
 _SHOWN = 80
 

@@ -42,9 +42,9 @@ EncodedTexts make_plain(const TextColumn& texts, unsigned threads, u64 max_small
     const std::vector<u64> begins = text_begins(texts, threads);
     EncodedTexts result;
     result.form = begins.back() <= max_small ? TextForm::small : TextForm::large;
-    result.values = region_of(begins.back(), texts);
+    result.values = region_of(begins.back(), texts.budget);
     const usize width = result.form == TextForm::small ? sizeof(i32) : sizeof(i64);
-    result.offsets = region_of((texts.length + 1) * width, texts);
+    result.offsets = region_of((texts.length + 1) * width, texts.budget);
     if (result.form == TextForm::small) {
         copy_texts<i32>(texts, begins, threads, result);
     } else {

@@ -89,8 +89,8 @@ EncodedTexts make_views(const TextColumn& texts, unsigned threads, u64 max_bytes
     std::vector<ViewPiece> pieces = measured_pieces(texts, threads, max_bytes);
     EncodedTexts result;
     result.form = TextForm::view;
-    for (const u64 size : place_pieces(pieces, max_bytes)) result.data.push_back(region_of(size, texts));
-    result.values = region_of(texts.length * sizeof(View), texts);
+    for (const u64 size : place_pieces(pieces, max_bytes)) result.data.push_back(region_of(size, texts.budget));
+    result.values = region_of(texts.length * sizeof(View), texts.budget);
     run_each(pieces.size(), threads, [&](usize piece) { write_piece(texts, pieces[piece], result); });
     result.validity = copied_validity(texts, threads);
     return result;

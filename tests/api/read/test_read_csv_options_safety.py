@@ -236,8 +236,9 @@ def test_number_marks(name: str, value: object) -> None:
 
 
 def test_number_marks_that_meet() -> None:
-    assert refusal(thousands=".") == "decimal and thousands are both '.'"
-    assert refusal(decimal=",", thousands=",") == "decimal and thousands are both ','"
+    assert refusal(thousands=".").startswith("decimal and thousands are both '.'; pass decimal=','")
+    assert read_csv(b'a\n"1.234,5"\n', thousands=".", decimal=",").to_pydict() == {"a": [1234.5]}
+    assert refusal(decimal=",", thousands=",").startswith("decimal and thousands are both ','; pass decimal='.'")
     assert refusal(decimal='"') == "decimal and quote_char are both '\"'"
     assert refusal(thousands="'", quote_char="'") == 'thousands and quote_char are both "\'"'
     assert refusal(thousands="\\", escape_char="\\").startswith("thousands and escape_char")
@@ -289,6 +290,13 @@ def test_quotes_are_no_part_of_numbers(name: str, value: str) -> None:
 
 def test_lenient_and_strict_quotes_exclude_each_other() -> None:
     assert refusal(lenient_quotes=True, strict_quotes=True).startswith("lenient_quotes and strict_quotes exclude each other")
+
+
+def test_faults_of_strict_quotes_advise_options_that_read_the_text() -> None:
+    text = b'a,b\nx "y" z,1\n'
+    with pytest.raises(ParseError, match="pass lenient_quotes=True, without strict quotes, to take such quotes for text"):
+        read_csv(text, strict_quotes=True)
+    assert read_csv(text, lenient_quotes=True).to_pydict() == {"a": ['x "y" z'], "b": [1]}
 
 
 def test_what_a_caller_changes_afterwards_changes_nothing():

@@ -10,6 +10,7 @@ import pytest
 
 import headrace
 from headrace import DataType, Position
+from headrace.core.process.timeline import Timeline
 
 TEXT = b"city,founded,area\nRome,-753,1285.31\nParis,,105.4\nOslo,1048,480\n"
 
@@ -20,6 +21,19 @@ def test_batches_begin_where_records_do() -> None:
     assert [batch.report.end for batch in scan.batches()] == [Position(36, 1), Position(len(TEXT), 3)]
     assert (scan.report.records, scan.report.rows, scan.report.skipped.header) == (4, 3, 1)
     assert scan.report.bytes == len(TEXT)
+
+
+def test_records_longer_than_parts_are_loaded_once_a_pass() -> None:
+    records, columns = 6, 2_000
+    text = b",".join(b"c%d" % column for column in range(columns)) + b"\r\n" + (b",".join([b"1"] * columns) + b"\r\n") * records
+    timeline = Timeline()
+    scan = headrace.scan_csv(text, batch_bytes=100).timed(timeline)
+    batches = list(scan.batches())
+    assert [batch.num_rows for batch in batches] == [1] * records
+    assert batches[-1].report.end == Position(len(text), records)
+    assert scan.report.columns[0].evidence == headrace.read_csv(text).report.columns[0].evidence
+    loads = sum(span.name == "read and convert" for span in timeline.spans)
+    assert loads <= 2 * (records + 1)  # a pass for types and one for rows; a record has 40 times the bytes of a part
 
 
 @pytest.mark.parametrize("source", [bytes, io.BytesIO], ids=["bytes", "file object"])

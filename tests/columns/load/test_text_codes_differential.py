@@ -57,6 +57,17 @@ def test_few_texts_before_many() -> None:
     check(("t\n" + "".join(value + "\n" for value in values)).encode(), list(values), header=True)
 
 
+@pytest.mark.parametrize("on_error", ["null", "reject"])
+def test_codes_become_texts_again_if_there_are_many(on_error: str) -> None:
+    rng = random.Random(7)
+    few = [rng.choice(["red", "", "a text of more than sixteen bytes", "y" * 33]) for _ in range(5000)]
+    values = few + [f"a text of more than sixteen bytes {i}" if i % 3 else str(i) for i in range(9000)] + few
+    numbers = [rng.choice(["1", "1", "x"]) for _ in values]
+    text = "t,n\n" + "".join(f"{value},{number}\n" for value, number in zip(values, numbers, strict=True))
+    rows = [value or None for value, number in zip(values, numbers, strict=True) if on_error == "null" or number == "1"]
+    check(text.encode(), rows, dtypes={"n": "int64"}, on_error=on_error)
+
+
 def test_many_texts_before_few() -> None:
     values = [f"text {i}" for i in range(3000)] + ["red", "green"] * 5000
     check(("t\n" + "".join(value + "\n" for value in values)).encode(), list(values), header=True)
@@ -83,6 +94,7 @@ def test_records_without_the_column() -> None:
 def test_invalid_utf_8_is_replaced() -> None:
     text = b"t\n" + b"some \xff bytes\nshort\xff\n" * 500
     check(text, ["some \ufffd bytes", "short\ufffd"] * 500, encoding_errors="replace")
+    assert read_csv(text, strings="dictionary", encoding_errors="replace").report.replaced == 1000
 
 
 def test_a_memory_limit() -> None:

@@ -303,7 +303,8 @@ def _value_options(parsed: Parsed, encoding: TextEncoding) -> ValueOptions:
         raise OptionError(f"true_values and false_values share {both[0].decode()!r}")
     decimal, thousands = parsed["decimal"], parsed["thousands"]
     if decimal == thousands:
-        raise OptionError(f"decimal and thousands are both {chr(decimal)!r}")
+        other = "," if decimal == ord(".") else "."
+        raise OptionError(f"decimal and thousands are both {chr(decimal)!r}; pass decimal={other!r} or other thousands")
     nulls, dates = parsed["null_values"], date_options(parsed["date_format"], parsed["dayfirst"])
     if nulls == AUTO:
         forms = FormOptions(null_words=tuple(word for word in NULL_WORDS if word not in (*true_words, *false_words)), dates=dates)

@@ -60,8 +60,9 @@ class FilePart:
     prepared: Prepared
     plan: LoadPlan  # the decisions made before the load, and the plan of the load
     rows: int = 0  # number of rows
-    columns: list[Column | None] = field(default_factory=list)
+    columns: Sequence[Column | None] = ()
     """Loaded columns; None for those that are not read, or were released."""
+    described: Sequence[tuple[DataType, int] | None] = ()  # type and number of nulls of each column that was read
     row_index: Column | None = None  # column of the row index, if there is one
     rejects: Mapping[str, Column] = field(default_factory=dict)  # columns of the table of faults
     rejected: bytes = b""  # numbers of the rejected records, as 64-bit words
@@ -76,7 +77,8 @@ class FilePart:
     def take(self, loaded: Loaded) -> None:
         """Store the result of a load."""
         self.rows = loaded.counts["rows"]
-        self.columns = list(loaded.columns)
+        self.columns = loaded.columns
+        self.described = loaded.descriptions()
         self.row_index = loaded.row_index
         self.rejects = loaded.rejects
         self.rejected = loaded.rejected_records
@@ -98,15 +100,20 @@ class FilePart:
 
     def is_stale(self, types: list[DataType]) -> bool:
         """Return whether a column has values, and another type than that of all files."""
-        return any(
-            column is not None and column.null_count < self.rows and not same_type(column.type, types[place])
-            for place, column in zip(self.places, self.columns, strict=True)
-        )
+        return any(not same_type(kind, types[place]) for place, kind in self.valued_types())
+
+    def valued_types(self) -> Iterator[tuple[int, DataType]]:
+        """Yield the position in the table and the type of each column that has a value. No column is made for it."""
+        for place, described in zip(self.places, self.described, strict=True):
+            if described is not None and described[1] < self.rows:
+                yield place, described[0]
 
     def give(self, position: int | None, kind: DataType) -> int | Column:
         """Return this part of a column, and release it; or the number of rows if all of them are null there."""
         if position is None:
             return self.rows
+        if not isinstance(self.columns, list):
+            self.columns = list(self.columns)  # all are made, so that each can be released
         column, self.columns[position] = self.columns[position], None
         return column if column is not None and same_type(column.type, kind) else self.rows
 

@@ -229,11 +229,5 @@ class Account:
 
     def _evidence(self) -> dict[str, Evidence | None]:
         """Return the evidence for the types of the text's columns, by name."""
-        is_one = len(self._plans.files) == 1
-        found = zip(self._plans.planned.names, self._plans.shared.evidence(self._plans.names), strict=True)
-        return {name: _without_file(one) if one is not None and is_one else one for name, one in found}
-
-
-def _without_file(found: Evidence) -> Evidence:
-    rounded = None if found.rounded is None else replace(found.rounded, file=None)
-    return replace(found, file=None, rounded=rounded)
+        files = self._plans.names if len(self._plans.files) > 1 else None
+        return dict(zip(self._plans.planned.names, self._plans.shared.evidence(files), strict=True))

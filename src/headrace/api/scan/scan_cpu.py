@@ -2,8 +2,8 @@
 
 A part begins where the previous one ends, in the automaton's state there. It reads on to the end of its last record, as a tile
 of a load does. A record belongs to the part that contains its first byte, however long it is. Only the bytes between a part's end
-and the end of its last record are read twice. Rows do not depend on how the text is cut. ParPaRaw (section 4.4) instead
-carries the rest of a record over to the next part.
+and the end of its last record are read twice. If these would fill a part, the next part begins after them. Rows do not depend on
+how the text is cut. ParPaRaw (section 4.4) instead carries the rest of a record over to the next part.
 """
 
 from __future__ import annotations
@@ -78,6 +78,8 @@ class CpuParts(ScanParts):
         cursor.state = loaded.reached.state
         if loaded.counts["records"] + loaded.counts["leading"] + loaded.counts["comment"]:
             cursor.end = self._after_line_end(window, loaded.reached.end)
+        if cursor.end >= cursor.at + size:
+            cursor.at, cursor.state = cursor.end, 0  # no record begins in the parts that the last record contains
         part.reached = reading.position(cursor.end)
         return part
 

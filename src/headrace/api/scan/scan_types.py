@@ -62,9 +62,9 @@ def sample_types(plans: PlannedFiles, parts: ScanParts) -> ScanTypes:
 def types_of(plans: PlannedFiles, part: FilePart) -> list[DataType]:
     """Return the types that a part was loaded with; for columns that it lacks, the types that earlier parts imply."""
     types = loaded_types(plans)
-    for place, column in zip(part.places, part.columns, strict=True):
-        if column is not None and plans.planned.types[place] is None:
-            types[place] = column.type
+    for place, described in zip(part.places, part.described, strict=True):
+        if described is not None and plans.planned.types[place] is None:
+            types[place] = described[0]
     return types
 
 
@@ -117,8 +117,7 @@ class _Seen:
         self._loaded = []
 
     def add(self, part: FilePart) -> None:
-        columns = zip(part.places, part.columns, strict=True)
-        valued = {place: column.type for place, column in columns if column is not None and column.null_count < part.rows}
+        valued = dict(part.valued_types())
         if not self._loaded or valued != self._loaded[-1]:
             self._loaded.append(valued)
 

@@ -168,7 +168,9 @@ def _differences(one: Dialect, other: Dialect) -> str:
 
 def null_words(column: Column, marks: Marks = POINT) -> tuple[str, ...]:
     """Return the words that alone make a column of values a column of text, e.g. ``NA`` among numbers with these marks."""
-    values = values_judged(column) if column.type.is_string else []
+    if not has_texts(column):
+        return ()
+    values = values_judged(column)
     words = {value for value in values if value.encode() in NULL_WORDS}
     others = [value for value in values if value not in words]
     if words and others and all(is_typed(value.encode(), marks) for value in others):
@@ -176,10 +178,13 @@ def null_words(column: Column, marks: Marks = POINT) -> tuple[str, ...]:
     return ()
 
 
+def has_texts(column: Column) -> bool:
+    """Return whether a column has text; a sample may have 100,000 columns without a value."""
+    return column.null_count < column.length and column.type.is_string
+
+
 def values_judged(column: Column) -> list[str]:
     """Return the first values of a column of text, without nulls."""
-    if column.null_count == column.length:  # a sample may have 100,000 columns without values
-        return []
     return [value for value in column[:VALUES_JUDGED] if value is not None]
 
 

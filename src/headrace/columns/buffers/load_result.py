@@ -69,6 +69,12 @@ class Loaded:
     spans: tuple[Buffer, Buffer] | None = None
     """First byte, and one past the last, of each row's record without its line end, as buffers of 64-bit words, if wanted."""
 
+    def descriptions(self) -> Sequence[tuple[DataType, int] | None]:
+        """Return the type and number of nulls of each column; None for columns that are not wanted."""
+        if self.described is not None:
+            return self.described
+        return [None if column is None else (column.type, column.null_count) for column in self.columns]
+
 
 def evidence_of(found: Sequence[Any] | None, files: Sequence[str] | None = None) -> Evidence | None:
     """Return the evidence in a tuple of the native code.

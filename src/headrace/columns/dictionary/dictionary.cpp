@@ -1,5 +1,6 @@
 #include "columns/dictionary/dictionary.hpp"
 
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstring>
@@ -19,27 +20,56 @@ u64 expected_texts(u64 found, u64 among, u64 rows) {
     return std::max(2 * found, static_cast<u64>(std::min(r * r / (2 * repeated + 1), static_cast<double>(rows))));
 }
 
-// Fill a table with all texts, and write the slots of rows. The first table is small. New texts are most frequent in
-// the first rows, so that too few slots are found early. The next table has as many as its texts probably need.
+// The texts of every `stride`th row of a column, for a table.
+struct TextsOfColumn {
+    const TextColumn& column;
+    u64 stride = 1;
+
+    u64 row(u64 i) const { return i * stride; }
+    bool may_be_few() const { return column.form != TextForm::view && column.all_bytes() != 0; }
+    const char* keep(usize, std::string_view text) const { return text.data(); }
+    u32 code(usize slot) const { return static_cast<u32>(slot); }
+    bool get(u64 i, std::string_view& text) const {
+        const bool valid = !column.is_null(row(i));
+        text = valid ? column.text(row(i)) : std::string_view();
+        return valid;
+    }
+};
+
+// Return the probable number of distinct texts of a column, by rows from all its parts: the first ones may differ.
+u64 sampled_texts(const TextColumn& texts) {
+    constexpr usize ROWS = usize{1} << 12;
+    std::array<u32, ROWS> slots;
+    FewTexts known;
+    TextTable table(random_seed(), 4 * ROWS, 1);
+    table.insert(TextsOfColumn{texts, texts.length / ROWS}, 0, ROWS, known, slots.data());
+    u64 present = 0;
+    for (usize i = 0; i < ROWS; ++i) present += texts.is_null(i * (texts.length / ROWS)) ? 0 : 1;
+    return expected_texts(table.text_count(), present, texts.length * present / ROWS);
+}
+
+// Fill a table with all texts, and write the slots of rows. The first table is small. The second one has as many slots
+// as the texts of a sample probably need. Further ones have as many as those of the rows before the table was full.
 std::unique_ptr<TextTable> filled_table(const TextColumn& texts, unsigned threads, u32* places) {
     constexpr usize FEW_SLOTS = usize{1} << 14, MAX_SLOTS = usize{1} << 32;
     const usize pieces = piece_count(texts.length), shares = std::clamp<usize>(pieces, 1, threads);
     usize slots = std::bit_ceil(std::max(std::clamp<usize>(2 * texts.length, 64, FEW_SLOTS), 64 * shares));
-    while (true) {
+    for (bool is_first = true;; is_first = false) {
         auto table = std::make_unique<TextTable>(random_seed(), slots, threads);
         std::atomic<usize> next{0};
         std::atomic<u64> done{0};
         run_each(shares, threads, [&](usize) {
+            FewTexts known;
             for (usize piece = next++; piece < pieces; piece = next++) {
                 const RowRange rows = piece_rows(piece, texts.length);
-                const u64 end = table->insert(texts, rows.begin, rows.end, places);
+                const u64 end = table->insert(TextsOfColumn{texts}, rows.begin, rows.end, known, places);
                 done += end - rows.begin;
                 if (end != rows.end) return;
             }
         });
         if (done == texts.length) return table;
         if (slots == MAX_SLOTS) throw std::length_error("more than 2147483647 distinct texts; read them as string");
-        const u64 expected = expected_texts(table->text_count(), done, texts.length);
+        const u64 expected = is_first ? sampled_texts(texts) : expected_texts(table->text_count(), done, texts.length);
         slots = std::min(std::bit_ceil(std::max<usize>(4 * slots, expected * 5 / 2)), MAX_SLOTS);
     }
 }
@@ -121,11 +151,10 @@ EncodedTexts first_texts(const FirstRows& firsts, const TextColumn& texts, unsig
         firsts.each(piece, texts.length, [&](u64 row) { begins[piece + 1] += texts.text(row).size(); });
     });
     for (usize piece = 0; piece < pieces; ++piece) begins[piece + 1] += begins[piece];
-    if (begins.back() > MAX_INT32)
-        throw std::length_error("distinct texts of more than 2147483647 bytes; read them as large_string");
+    check_text_bytes(begins.back());
     EncodedTexts result;
-    result.values = region_of(begins.back(), texts);
-    result.offsets = region_of((firsts.count() + 1) * sizeof(i32), texts);
+    result.values = region_of(begins.back(), texts.budget);
+    result.offsets = region_of((firsts.count() + 1) * sizeof(i32), texts.budget);
     i32* const ends = result.offsets.as<i32>();
     ends[0] = 0;
     run_each(pieces, threads, [&](usize piece) {
@@ -144,7 +173,7 @@ EncodedTexts first_texts(const FirstRows& firsts, const TextColumn& texts, unsig
 // Threads fill one table. Then the texts are numbered by their first rows, so that no number depends on the threads.
 TextDictionary make_dictionary(const TextColumn& texts, unsigned threads) {
     TextDictionary result;
-    result.codes.values = region_of(texts.length * sizeof(u32), texts);
+    result.codes.values = region_of(texts.length * sizeof(u32), texts.budget);
     u32* const codes = result.codes.values.as<u32>();
     const std::unique_ptr<TextTable> table = filled_table(texts, threads, codes);
     const FirstRows firsts(*table, texts.length, threads);

@@ -4,7 +4,7 @@ namespace headrace {
 
 Region copied_validity(const TextColumn& texts, unsigned threads) {
     if (texts.validity == nullptr) return Region{};
-    Region bits = region_of((texts.length + 63) / 64 * 8, texts);
+    Region bits = region_of((texts.length + 63) / 64 * 8, texts.budget);
     run_each(piece_count(texts.length), threads, [&](usize piece) {
         const RowRange rows = piece_rows(piece, texts.length);
         for (u64 begin = rows.begin; begin < rows.end; begin += 64) {

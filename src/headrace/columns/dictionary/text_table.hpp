@@ -1,4 +1,5 @@
 // A hash table of texts that threads fill together. Each text has the first of its rows, whichever thread comes first.
+// It encodes finished columns (dictionary.cpp), and the tiles of a load (text_coder.hpp).
 #pragma once
 
 #include <array>
@@ -8,7 +9,6 @@
 #include <thread>
 
 #include "columns/dictionary/few_texts.hpp"
-#include "columns/dictionary/text_column.hpp"
 #include "columns/dictionary/text_key.hpp"
 #include "core/cpu/threads/thread_pool.hpp"
 
@@ -41,10 +41,16 @@ public:
                  [&](usize part) { use(part * SLOTS, std::min(size(), (part + 1) * SLOTS)); });
     }
 
-    // Write the slots of the texts of rows [begin, end), which may be inserted; nulls have none. Return `end`, or an
-    // earlier row if the table is full. Then a larger one has to be filled from the column's first row on.
-    u64 insert(const TextColumn& texts, u64 begin, u64 end, u32* places) {
-        return insert_many(texts, insert_few(texts, begin, end, places), end, places);
+    // Write the codes of rows [begin, end), whose texts may be inserted; that of a null is 0. Return `end`, or an
+    // earlier row if the table is full. `known`: texts that the thread has looked up. `texts` has five functions:
+    // - `get(i, text)` returns false for a null, whose text is empty;
+    // - `row(i)`: row of the column;
+    // - `keep(slot, text)` is called once for each text, and returns its address as long as the table lives;
+    // - `code(slot)`: code of a text that was kept;
+    // - `may_be_few()`: whether 32 bytes from any text on are readable.
+    template <class Texts>
+    u64 insert(const Texts& texts, u64 begin, u64 end, FewTexts& known, u32* codes) {
+        return insert_many(texts, insert_few(texts, begin, end, known, codes), end, codes);
     }
 
     usize text_count() const { return used_.load(std::memory_order_relaxed); }
@@ -52,101 +58,111 @@ public:
     // The following functions are for tables that are filled.
 
     usize size() const { return mask_ + 1; }
-    bool has_text(usize place) const { return slots_[place].state.load(std::memory_order_relaxed) == FULL; }
+    bool has_text(usize place) const { return slots_[place].state.load(std::memory_order_relaxed) >= FULL; }
     u64 first_row(usize place) const { return slots_[place].first.load(std::memory_order_relaxed); }
 
 private:
-    static constexpr u32 EMPTY = 0, BUSY = 1, FULL = 2;
+    static constexpr u64 EMPTY = 0, BUSY = 1, FULL = 2;
     static constexpr usize LANES = 16;
-    static constexpr usize FEW_TEXTS = 256;
+    static constexpr usize FEW_TEXTS = 64;
 
-    // `low` and `high`: a text of at most 16 bytes, or the hash and the address of a longer one. `size`: at most
-    // 2^32 - 1. They are written while the slot is busy, and never again.
+    // `low` and `high`: a text of at most 16 bytes, or the hash and the address of a longer one. They are written while
+    // the slot is busy, and never again. `state`: FULL and the bytes of the text, if there is one.
     struct Slot {
-        std::atomic<u32> state{EMPTY};
-        u32 size = 0;
+        std::atomic<u64> state{EMPTY};
         u64 low = 0, high = 0;
         std::atomic<u64> first{0};
     };
-    static u32 stored_size(std::string_view text) { return static_cast<u32>(std::min<usize>(text.size(), 0xFFFFFFFF)); }
     static const char* address_of(const Slot& slot) { return reinterpret_cast<const char*>(slot.high); }
 
     // Insert rows while there are few texts. Nearly all have been looked up before. Return the first row that is left.
-    [[gnu::noinline]] u64 insert_few(const TextColumn& texts, u64 begin, u64 end, u32* places) {
+    template <class Texts>
+    [[gnu::noinline]] u64 insert_few(const Texts& all, u64 begin, u64 end, FewTexts& known, u32* codes) {
+        const Texts texts = all;  // the compiler cannot know that codes are not written to `all`
         const usize few = std::min(FEW_TEXTS, limit_);
-        if (text_count() > few || texts.form == TextForm::view || texts.all_bytes() == 0) return begin;
-        FewTexts known;
-        for (u64 row = begin; row < end; ++row) {
-            if (texts.is_null(row)) continue;
-            const std::string_view text = texts.text(row);
-            if (known.find(reinterpret_cast<const u8*>(text.data()), text.size(), places[row])) continue;
-            if (text_count() > few) return row;
-            usize added = 0;
-            places[row] = place_of(texts, text, TextKey::of(text, seed_), row, added);
-            known.add(text, places[row]);
-            if (added != 0) used_.fetch_add(added, std::memory_order_relaxed);
+        if (text_count() > few || !texts.may_be_few()) return begin;
+        for (u64 i = begin; i < end; ++i) {
+            std::string_view text;
+            if (!texts.get(i, text)) {
+                codes[i] = 0;
+            } else if (!known.find(reinterpret_cast<const u8*>(text.data()), text.size(), codes[i])) [[unlikely]] {
+                if (text_count() > few) return i;
+                codes[i] = look_up(texts, text, i);
+                known.add(text, codes[i]);
+            }
         }
         return end;
     }
 
-    [[gnu::noinline]] u64 insert_many(const TextColumn& texts, u64 begin, u64 end, u32* places) {
+    template <class Texts>
+    [[gnu::noinline]] u32 look_up(const Texts& texts, std::string_view text, u64 i) {
+        usize added = 0;
+        const u32 code = code_of(texts, text, TextKey::of(text, seed_), texts.row(i), added);
+        if (added != 0) used_.fetch_add(added, std::memory_order_relaxed);
+        return code;
+    }
+
+    // The keys of several texts are made before the first is looked up.
+    template <class Texts>
+    [[gnu::noinline]] u64 insert_many(const Texts& all, u64 begin, u64 end, u32* codes) {
+        const Texts texts = all;
         std::array<std::string_view, LANES> given;
         std::array<TextKey, LANES> keys;
+        std::array<bool, LANES> valid;
         for (u64 first = begin; first < end; first += LANES) {
             if (text_count() > limit_) return first;
             const usize count = static_cast<usize>(std::min<u64>(LANES, end - first));
             for (usize i = 0; i < count; ++i) {
-                given[i] = texts.is_null(first + i) ? std::string_view() : texts.text(first + i);
+                valid[i] = texts.get(first + i, given[i]);
                 keys[i] = TextKey::of(given[i], seed_);
                 __builtin_prefetch(&slots_[keys[i].hash & mask_]);
             }
             for (usize i = 0; i < count; ++i) {
                 const Slot& slot = slots_[keys[i].hash & mask_];
-                if (TextKey::has_all(given[i].size()) || slot.state.load(std::memory_order_acquire) != FULL) continue;
+                if (TextKey::has_all(given[i].size()) || slot.state.load(std::memory_order_acquire) < FULL) continue;
                 if (slot.low == keys[i].low) __builtin_prefetch(address_of(slot));
             }
             usize added = 0;
             for (usize i = 0; i < count; ++i) {
-                if (!texts.is_null(first + i)) places[first + i] = place_of(texts, given[i], keys[i], first + i, added);
+                codes[first + i] = valid[i] ? code_of(texts, given[i], keys[i], texts.row(first + i), added) : 0;
             }
             if (added != 0) used_.fetch_add(added, std::memory_order_relaxed);
         }
         return end;
     }
 
-    // Return the slot of a text, which is inserted if it has none; then `added` grows.
-    u32 place_of(const TextColumn& texts, std::string_view text, const TextKey& key, u64 row, usize& added) {
+    // Return the code of a text, which is inserted if it has none; then `added` grows.
+    template <class Texts>
+    u32 code_of(const Texts& texts, std::string_view text, const TextKey& key, u64 row, usize& added) {
+        const u64 full = FULL + text.size();
         for (usize at = key.hash & mask_;; at = (at + 1) & mask_) {
             Slot& slot = slots_[at];
-            u32 state = slot.state.load(std::memory_order_acquire);
+            u64 state = slot.state.load(std::memory_order_acquire);
             if (state == EMPTY &&
                 slot.state.compare_exchange_strong(state, BUSY, std::memory_order_acquire, std::memory_order_acquire)) {
-                slot.size = stored_size(text);
                 slot.low = key.low;
-                slot.high = TextKey::has_all(text.size()) ? key.high : reinterpret_cast<u64>(text.data());
+                const char* const address = texts.keep(at, text);
+                slot.high = TextKey::has_all(text.size()) ? key.high : reinterpret_cast<u64>(address);
                 slot.first.store(row, std::memory_order_relaxed);
-                slot.state.store(FULL, std::memory_order_release);
+                slot.state.store(full, std::memory_order_release);
                 ++added;
-                return static_cast<u32>(at);
+                return texts.code(at);
             }
             while (state == BUSY) {  // for a few stores, or until its thread has a core again
                 std::this_thread::yield();
                 state = slot.state.load(std::memory_order_acquire);
             }
-            if (!is_same(texts, text, key, slot)) continue;
+            if (state != full || slot.low != key.low || !is_same(text, key, slot)) continue;
             u64 first = slot.first.load(std::memory_order_relaxed);
             while (row < first && !slot.first.compare_exchange_weak(first, row, std::memory_order_relaxed)) {
             }
-            return static_cast<u32>(at);
+            return texts.code(at);
         }
     }
 
-    static bool is_same(const TextColumn& texts, std::string_view text, const TextKey& key, const Slot& slot) {
-        if (slot.low != key.low || slot.size != stored_size(text)) return false;
+    // Texts of one size are equal if their keys are, and the bytes of long ones.
+    static bool is_same(std::string_view text, const TextKey& key, const Slot& slot) {
         if (TextKey::has_all(text.size())) return slot.high == key.high;
-        if (slot.size == 0xFFFFFFFF && texts.text(slot.first.load(std::memory_order_relaxed)).size() != text.size()) {
-            return false;
-        }
         return std::memcmp(address_of(slot), text.data(), text.size()) == 0;
     }
 

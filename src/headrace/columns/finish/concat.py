@@ -49,8 +49,8 @@ class SharedLoads:
         """
         self.native.with_unfit = True
 
-    def evidence(self, files: Sequence[str]) -> list[Evidence | None]:
-        """Return the field that decided each type: the first by file, then byte. `files`: names of the files."""
+    def evidence(self, files: Sequence[str] | None) -> list[Evidence | None]:
+        """Return the field that decided each type: the first by file, then byte. `files`: names of the files, if several."""
         return [evidence_of(found, files) for found in self.native.evidence()]
 
     def join(self, parts: Sequence[JoinPart], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:

@@ -19,7 +19,7 @@ LoadPass::LoadPass(const LoadInput& input, const std::vector<Guess>& guesses, co
       result_(results.result),
       string_bytes_(guesses.size(), 0),
       doomed_(guesses.size()),
-      codings_(guesses.size()) {
+      codes_(guesses.size()) {
     for (auto& tile : doomed_) tile.store(~u64{0}, std::memory_order_relaxed);
     for (usize c = 0; c < guesses.size(); ++c) {
         if (guesses[c].wanted) wanted_.push_back(c);
@@ -55,7 +55,7 @@ void LoadPass::run(std::uint64_t last) {
         for (Region* const span : {&result_.record_begins, &result_.record_ends}) span->trim(counts_.rows * 8);
     }
     for (const usize c : wanted_) {
-        if (codings_[c] == TextCoding::chosen) join_codes_of(c);
+        finish_codes(c);
         LoadedColumn& column = result_.columns[c];
         const usize rows = counts_.rows;
         column.values.trim(is_string(column.type) ? string_bytes_[c] : (rows * value_bits(column.type) + 7) / 8);
@@ -65,14 +65,23 @@ void LoadPass::run(std::uint64_t last) {
     }
 }
 
-// Make a column of strings with codes in place of offsets a dictionary.
-void LoadPass::join_codes_of(usize c) {
+// Make a column whose texts are codes a dictionary. If there were too many texts, the codes become strings.
+void LoadPass::finish_codes(usize c) {
+    TextCodes& codes = codes_[c];
+    if (!codes.coder) return;
     LoadedColumn& column = result_.columns[c];
-    const u64* const nulls = column.null_count == 0 ? nullptr : null_bits_[c].as<u64>();
-    TextDictionary joined = join_codes(codes_, {c, column.offsets.as<u32>(), nulls, result_.budget}, plan_.threads);
-    column.type.id = TypeId::int32;
-    column.values = std::move(column.offsets);
-    column.dictionary = {std::move(joined.texts.values), std::move(joined.texts.offsets), joined.count};
+    const CodedRows coded = {codes.tiles, codes.region.as<u32>(),
+                             column.null_count == 0 ? nullptr : null_bits_[c].as<u64>()};
+    if (codes.coding == TextCoding::chosen) {
+        column.dictionary = codes.coder->finish(coded, result_.budget, plan_.threads);
+        column.type.id = TypeId::int32;
+        column.offsets = Region{};
+        column.values = std::move(codes.region);
+    } else if (value_bits(column.type) == 64) {
+        codes.coder->decode(coded, column.values.as<u8>(), column.offsets.as<i64>(), plan_.threads);
+    } else {
+        codes.coder->decode(coded, column.values.as<u8>(), column.offsets.as<i32>(), plan_.threads);
+    }
 }
 
 void LoadPass::run_again() {
@@ -144,6 +153,7 @@ bool LoadPass::wants_exact() const {
         add(rows * value_bits(guesses_[c].type) / 8);
         add(rows / 8);
         if (is_string(guesses_[c].type)) add(text_capacity(guesses_[c].type));
+        if (may_have_codes(c)) add(rows * sizeof(u32));
     }
     return reserved > MAX_RESERVED || mappings > MAX_MAPPINGS || heap > 16e6 + static_cast<double>(text);
 }
@@ -152,6 +162,10 @@ bool LoadPass::wants_exact() const {
 // there.
 usize LoadPass::text_capacity(const ColumnType& type) const {
     return is_part() && value_bits(type) == 32 ? std::min(text_bound(), MAX_SMALL_TEXT) : text_bound();
+}
+
+bool LoadPass::may_have_codes(usize c) const {
+    return plan_.columns[c].codes && small_form(guesses_[c].type.id) == TypeId::string && !result_.budget->is_limited();
 }
 
 void LoadPass::allocate(bool exact) {
@@ -167,8 +181,8 @@ void LoadPass::allocate(bool exact) {
         }
     }
     for (const usize c : wanted_) {
-        // Each of a column's three regions has its own purpose, by which freed memory is reused.
-        const auto use = [c](u32 region) { return static_cast<u32>(3 * c + 1) + region; };
+        // Each of a column's four regions has its own purpose, by which freed memory is reused.
+        const auto use = [c](u32 region) { return static_cast<u32>(4 * c + 1) + region; };
         LoadedColumn& column = result_.columns[c];
         const bool large = is_string(guesses_[c].type) && !is_part() && text > MAX_SMALL_TEXT;
         column = LoadedColumn{};
@@ -176,9 +190,10 @@ void LoadPass::allocate(bool exact) {
         if (large) column.type.id = large_form(column.type.id);
         const usize bits = value_bits(column.type);
         column.views = plan_.columns[c].views && column.type.id == TypeId::string && text <= MAX_SMALL_TEXT;
-        const bool codes =
-            plan_.columns[c].codes && small_form(column.type.id) == TypeId::string && !result_.budget->is_limited();
-        codings_[c] = codes ? TextCoding::undecided : TextCoding::none;
+        if (may_have_codes(c)) {
+            codes_[c].coding = TextCoding::undecided;
+            codes_[c].region = Region(rows * sizeof(u32), result_.budget, Region::Content::any, use(3));
+        }
         if (is_string(column.type)) {
             column.offsets = Region(offset_bytes(column, rows), result_.budget, Region::Content::any, use(1));
             column.offsets.ensure(offset_bytes(column, 0));
@@ -215,6 +230,7 @@ void LoadPass::ensure_rows(usize counted, std::uint64_t tile) {
         } else {
             column.values.ensure((rows * bits + 63) / 64 * 8);
         }
+        if (codes_[c].coding != TextCoding::none) codes_[c].region.ensure(rows * sizeof(u32));
         null_bits_[c].ensure((rows + 63) / 64 * 8);
     }
     ensured_rows_ = rows;

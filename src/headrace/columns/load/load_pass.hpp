@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "columns/convert/cpu/convert.hpp"
-#include "columns/dictionary/joined_codes.hpp"
 #include "columns/faults/fault_collector.hpp"
 #include "columns/infer/infer.hpp"
 #include "columns/load/load.hpp"
+#include "columns/load/tile_column.hpp"
 #include "columns/records/tile_rows.hpp"
 #include "structure/cpu/scan.hpp"
 
@@ -42,9 +42,6 @@ struct PassResults {
 };
 
 constexpr std::uint64_t EVERY_TILE = ~std::uint64_t{0};
-
-// Whether texts become codes tile by tile. The first tile with rows decides.
-enum class TextCoding : u8 { none, undecided, chosen };
 
 class LoadPass {
 public:
@@ -83,7 +80,8 @@ private:
     usize text_bound() const;
     usize max_text(usize bytes) const;
     usize text_capacity(const ColumnType& type) const;
-    void join_codes_of(usize c);
+    bool may_have_codes(usize c) const;
+    void finish_codes(usize c);
     void note_end(const Tile& tile);
     void check_text(usize c) const;
     bool first_pass() const { return result_.passes == 0; }
@@ -104,9 +102,8 @@ private:
     usize max_rows_ = 0, ensured_rows_ = 0;  // rows that the buffers may grow to, and those they have memory for
     std::vector<Region> null_bits_;          // per column, bit 1: null
     std::vector<std::atomic<u64>>
-        doomed_;  // per column, the first tile with text: kinds in later tiles do not change the type
-    std::vector<std::atomic<TextCoding>> codings_;  // per column
-    std::vector<ThreadCodes> codes_;                // of the threads that have converted a tile
+        doomed_;                    // per column, the first tile with text: kinds in later tiles do not change the type
+    std::vector<TextCodes> codes_;  // per column
     std::atomic<std::uint64_t> stopped_at_{EVERY_TILE};
     std::atomic<bool> rejects_late_{false};
     std::atomic<bool> removes_rows_{false};

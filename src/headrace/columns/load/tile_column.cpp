@@ -5,7 +5,6 @@
 
 #include "columns/buffers/text_views.hpp"
 #include "columns/faults/rejected_records.hpp"
-#include "core/cpu/random_seed.hpp"
 
 namespace headrace {
 namespace {
@@ -47,19 +46,17 @@ void put_views(const TileColumn& part, const StoredRows& stored, const ConvertKe
 
 }  // namespace
 
-usize store_codes(TileColumn& part, const StoredRows& stored, FewTexts& known, const LoadedColumn& column,
-                  usize limit) {
-    if (!part.coded) part.coded = std::make_unique<ThreadTexts>(random_seed());
+bool store_codes(TileColumn& part, const StoredRows& stored, FewTexts& known, const TextCodes& codes) {
     known.begin(part.column);
     u64 row = stored.row_base;
-    usize present = 0, left = limit;
+    bool has_all = true;
     for_each_stored_run(stored.removed, stored.rows, [&](usize from, usize count) {
-        const TextRun run = {from, std::min(count, left), row};
-        present += part.coded->encode(part.texts, run, part.nulls.data(), known, column.offsets.as<u32>() + row);
-        row += run.count;
-        left -= run.count;
+        const TextRun run = {from, count, row, part.nulls.data()};
+        has_all = has_all && codes.coder->encode(part.texts, run, known, codes.region.as<u32>() + row);
+        row += count;
     });
-    return present;
+    if (has_all) part.tiles.push_back({stored.row_base, row - stored.row_base, part.string_base});
+    return has_all;
 }
 
 void store_strings(const TileColumn& part, const StoredRows& stored, const ConvertKernels& kernels,
@@ -71,7 +68,6 @@ void store_strings(const TileColumn& part, const StoredRows& stored, const Conve
     } else {
         put_strings(part, stored, column.values.data(), column.offsets.as<i32>() + stored.row_base + 1);
     }
-    if (part.counts.replaced != 0) __atomic_fetch_add(&column.replaced, part.counts.replaced, __ATOMIC_RELAXED);
 }
 
 void store_values(const TileColumn& part, const StoredRows& stored, const LoadedColumn& column) {

@@ -30,9 +30,9 @@ TileWorker::TileWorker(LoadPass& pass)
       finder_(pass.dialect_, pass.plan_, pass.run_.filter),
       rules_(pass.plan_),
       faults_(finder_, pass.plan_.on_error) {
-    for (const usize column : pass.wanted_) parts_.push_back({column, {}, {}, {}, {}, 0, 0, nullptr, nullptr});
-    const auto may_have_codes = [](const auto& coding) { return coding.load() != TextCoding::none; };
-    if (std::any_of(pass.codings_.begin(), pass.codings_.end(), may_have_codes)) known_ = std::make_unique<FewTexts>();
+    for (const usize column : pass.wanted_) parts_.push_back({column, {}, {}, {}, {}, 0, 0, nullptr, {}});
+    const auto may_have_codes = [](const TextCodes& codes) { return codes.coding.load() != TextCoding::none; };
+    if (std::any_of(pass.codes_.begin(), pass.codes_.end(), may_have_codes)) known_ = std::make_unique<FewTexts>();
 }
 
 void TileWorker::run(bool polls) {
@@ -53,7 +53,7 @@ void TileWorker::run(bool polls) {
         }
     }
     pass_.add_rejected(std::move(rejected_), std::move(left_out_));
-    if (known_) report_codes();
+    if (known_) report_coded();
     const std::lock_guard lock(pass_.results_mutex_);
     pass_.seconds_.find += seconds.find;
     pass_.seconds_.convert += seconds.convert;
@@ -79,7 +79,6 @@ void TileWorker::work(const Tile& tile) {
     if (pass_.mode_ != LoadPass::Mode::measure) {
         for (TileColumn& part : parts_) store(rows, part);
         if (pass_.run_.wants_spans) store_spans(rows);
-        if (known_) coded_.push_back({row_base_, rows.rows - faults_.removed_rows()});
     }
     report();
 }
@@ -133,18 +132,15 @@ bool TileWorker::has_long_texts(const TileRows& rows) const {
 }
 
 TextCoding TileWorker::coding(const TileColumn& part) const {
-    return pass_.mode_ == LoadPass::Mode::convert ? pass_.codings_[part.column].load(std::memory_order_relaxed)
+    return pass_.mode_ == LoadPass::Mode::convert ? pass_.codes_[part.column].coding.load(std::memory_order_relaxed)
                                                   : TextCoding::none;
 }
 
-// Choose codes if the first rows have few texts, each eight times: there are probably less than 300. Every thread has a
-// table of them, and a larger number is found faster in one table for the whole column.
 void TileWorker::decide_coding(TileColumn& part) {
-    constexpr usize FIRST_ROWS = 2048;
-    const usize texts = store_codes(part, stored_rows(), *known_, pass_.result_.columns[part.column], FIRST_ROWS);
-    const bool few = part.coded->count() * 8 <= texts;
-    if (!few) part.coded.reset();
-    pass_.codings_[part.column].store(few ? TextCoding::chosen : TextCoding::none, std::memory_order_relaxed);
+    TextCodes& codes = pass_.codes_[part.column];
+    const TextRun first = {0, rows_->rows, row_base_, part.nulls.data()};
+    codes.coder = TextCoder::if_few(part.texts, first, pass_.max_rows_, pass_.plan_.threads);
+    codes.coding.store(codes.coder ? TextCoding::chosen : TextCoding::none, std::memory_order_relaxed);
 }
 
 // Return an upper bound of the tile's string bytes.
@@ -349,7 +345,6 @@ void TileWorker::reserve_strings(TileColumn& part) {
     string_bytes += part.stored_string_bytes;
     if (pass_.mode_ != LoadPass::Mode::convert) return;
     if (coding(part) == TextCoding::undecided && rows_->rows > faults_.removed_rows()) decide_coding(part);
-    if (coding(part) == TextCoding::chosen) return;
     pass_.check_text(part.column);
     pass_.result_.columns[part.column].values.ensure(string_bytes);
 }
@@ -381,10 +376,8 @@ void TileWorker::store(const TileRows& rows, TileColumn& part) {
     if (pass_.mode_ == LoadPass::Mode::classify) return;  // columns without a type are strings, which are converted
     LoadedColumn& column = pass_.result_.columns[part.column];
     const StoredRows stored = stored_rows();
-    if (coding(part) == TextCoding::chosen) {
-        store_codes(part, stored, *known_, column);
-    } else if (is_string_job(part)) {
-        store_strings(part, stored, kernels_, column);
+    if (is_string_job(part)) {
+        store_texts(part, column);
     } else if (may_remove_rows()) {
         if (part.values == nullptr) return;
         if (!is_in_place_) store_values(part, stored, column);
@@ -392,6 +385,16 @@ void TileWorker::store(const TileRows& rows, TileColumn& part) {
         return;
     }
     store_bits(part, stored, column, pass_.null_bits_[part.column]);
+}
+
+// Store strings, or their codes while the column has few texts.
+void TileWorker::store_texts(TileColumn& part, LoadedColumn& column) {
+    TextCodes& codes = pass_.codes_[part.column];
+    if (coding(part) != TextCoding::chosen || !store_codes(part, stored_rows(), *known_, codes)) {
+        if (coding(part) == TextCoding::chosen) codes.coding.store(TextCoding::left, std::memory_order_relaxed);
+        store_strings(part, stored_rows(), kernels_, column);
+    }
+    if (part.counts.replaced != 0) __atomic_fetch_add(&column.replaced, part.counts.replaced, __ATOMIC_RELAXED);
 }
 
 // Store the bytes of the records of rows that stay.
@@ -447,12 +450,12 @@ void TileWorker::report() {
     report_faults();
 }
 
-void TileWorker::report_codes() {
-    ThreadCodes codes{std::move(coded_), {}};
-    codes.columns.resize(pass_.guesses_.size());
-    for (TileColumn& part : parts_) codes.columns[part.column] = std::move(part.coded);
+void TileWorker::report_coded() {
     const std::lock_guard lock(pass_.results_mutex_);
-    pass_.codes_.push_back(std::move(codes));
+    for (const TileColumn& part : parts_) {
+        std::vector<CodedTile>& tiles = pass_.codes_[part.column].tiles;
+        tiles.insert(tiles.end(), part.tiles.begin(), part.tiles.end());
+    }
 }
 
 void TileWorker::report_faults() {

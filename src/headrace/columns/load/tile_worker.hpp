@@ -46,6 +46,7 @@ private:
     void reserve_rows();
     void reserve_strings(TileColumn& part);
     void store(const TileRows& rows, TileColumn& part);
+    void store_texts(TileColumn& part, LoadedColumn& column);
     void store_spans(const TileRows& rows);
     void report();
     void report_faults();
@@ -56,7 +57,7 @@ private:
     TextCoding coding(const TileColumn& part) const;
     void decide_coding(TileColumn& part);
     StoredRows stored_rows() const { return {rows_->rows, faults_.removed(), faults_.removed_rows(), row_base_}; }
-    void report_codes();
+    void report_coded();
     bool may_remove_rows() const;
     bool expects_place() const;
     bool chooses_rows() const { return pass_.run_.chosen.has_value(); }
@@ -72,7 +73,6 @@ private:
     WorkMemory string_bytes_, string_ends_, unquoted_, number_, values_;
     std::vector<TileColumn> parts_;    // one for each wanted column
     std::unique_ptr<FewTexts> known_;  // if some column may have codes
-    std::vector<CodedRows> coded_;     // tiles
     TileFaults faults_;
     std::vector<RejectedRecords> rejected_, left_out_;  // of the tiles of this worker
     std::vector<KindSeen> kinds_;

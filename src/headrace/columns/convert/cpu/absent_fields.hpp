@@ -1,7 +1,7 @@
 // Finds absent fields of a column: empty ones, and unquoted null words.
 #pragma once
 
-#include "columns/convert/cpu/field.hpp"
+#include "columns/convert/cpu/lanes.hpp"
 
 HR_BEGIN_NAMESPACE
 
@@ -55,18 +55,29 @@ private:
         const u32* end = fields_.ends() + row * fields_.stride();
         const usize start_stride = fields_.start_stride(), stride = fields_.stride();
         const u32 distance = fields_.start_offset() + fields_.back();  // of the entries of an empty field
-        if (sizes == 1) {
-            for (usize i = 0; i < count; ++i, start += start_stride, end += stride)
-                empty |= u64{*end - *start == distance} << i;
-            return empty;
-        }
         u64 found = 0;
-        for (usize i = 0; i < count; ++i, start += start_stride, end += stride) {
+        usize i = 0;
+#if defined(HR_ISA_AVX512)
+        if (start + 1 == end && start_stride == stride) {
+            const LaneEntries entries(stride);
+            for (; i + LANES <= count; i += LANES, start += LANES * stride, end += LANES * stride) {
+                const Lane64 size = entries.sizes(start, distance);
+                empty |= u64{_mm512_testn_epi64_mask(size, size)} << i;
+                if (sizes == 1) continue;
+                const Lane64 has_size = _mm512_srlv_epi64(all_lanes(sizes), _mm512_min_epu64(size, all_lanes(63)));
+                found |= u64{_mm512_test_epi64_mask(has_size, all_lanes(1))} << i;
+            }
+        }
+#endif
+        for (; sizes == 1 && i < count; ++i, start += start_stride, end += stride) {
+            empty |= u64{*end - *start == distance} << i;
+        }
+        for (; i < count; ++i, start += start_stride, end += stride) {
             const u32 size = *end - *start - distance;
             found |= (sizes >> (size < 63 ? size : 63) & 1) << i;
             empty |= u64{size == 0} << i;
         }
-        return found;
+        return sizes == 1 ? empty : found;
     }
 
     const TileRows& rows_;

@@ -27,6 +27,7 @@ HR_FN Kind classify_field(const ColumnJob& job, const u8* p, usize n) {
 }
 
 constexpr usize BLOCK_ROWS = 64;  // rows of one word of null bits
+constexpr int SPARSE_ROWS = 16;   // so few fields of a block are read one by one
 
 template <class T>
 constexpr bool is_double = false;
@@ -186,7 +187,7 @@ HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Sha
         u64 unread = all & ~absent, failed = 0, faults = 0;
 #if defined(HR_ISA_AVX512)
         if constexpr (HAS_LANES) {
-            if (uses_lanes) {
+            if (uses_lanes && count_ones(unread) > SPARSE_ROWS) {
                 T* const values = static_cast<T*>(job.values) + job.row_base + base;
                 const LaneRows found = convert_lanes(rows, fields, base, count, shape, words, values);
                 absent |= found.nulls;

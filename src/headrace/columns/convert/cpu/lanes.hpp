@@ -31,6 +31,22 @@ HR_HOT Lane64 index_entries(const u32* from, __m256i at) {
     return _mm512_cvtepu32_epi64(_mm256_i32gather_epi32(reinterpret_cast<const int*>(from), at, 4));
 }
 
+// Index entries of eight rows. A field's start and end are often adjacent entries, which one load of eight bytes reads.
+struct LaneEntries {
+    __m256i at;
+
+    explicit LaneEntries(usize stride)
+        : at(_mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
+                                _mm256_set1_epi32(static_cast<int>(stride)))) {}
+
+    // Returns the sizes of fields from an entry on; `distance`: between the entries of an empty field.
+    Lane64 sizes(const u32* start, u32 distance) const {
+        const Lane64 both = _mm512_i32gather_epi64(at, start, 4);
+        const Lane64 begin = _mm512_and_si512(both, all_lanes(0xFFFFFFFF));
+        return _mm512_sub_epi64(_mm512_sub_epi64(_mm512_srli_epi64(both, 32), begin), all_lanes(distance));
+    }
+};
+
 HR_HOT LaneFields load_fields(const TileRows& rows, const ColumnFields& fields, usize row) {
     const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     const __m256i at = _mm256_mullo_epi32(lane, _mm256_set1_epi32(static_cast<int>(fields.stride())));
