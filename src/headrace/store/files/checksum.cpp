@@ -3,7 +3,7 @@
 // 64, then 16 into 16, and the last ones are reduced by Barrett's method. Bits are in reverse order.
 //
 // Bytes that other threads have written come from far caches, so they are prefetched: 51 MB of columns take 2.6 to
-// 4.2 ms instead of 5.2 to 6.7. Registers of 64 bytes (VPCLMULQDQ) take as long then.
+// 4.2 ms instead of 5.2 to 6.7. Registers of 64 bytes (VPCLMULQDQ) save little more.
 //
 // Source: Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction", Intel 2009.
 #include "store/files/checksum.hpp"
