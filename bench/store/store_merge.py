@@ -74,7 +74,7 @@ class Queries:
         self._rows = rows
         self._random = np.random.default_rng(5)
         self._appended = rows << 20  # no key of another main
-        empty = pa.table(store.table().head(0))
+        empty = pa.table(store.lookup([]).rows)  # a table of all columns would take long
         self._nulls = {name: pa.nulls(_KEYS, empty[name].type) for name in empty.column_names if name != "key"}
 
     def calls(self) -> dict[str, Callable[[], None]]:
