@@ -1,7 +1,7 @@
 """Measures a whole merge of a store, and queries while it runs.
 
 usage: python -m bench.store.store_merge [--rows N] [--columns N] [--delta PERCENT] [--threads N] [--folder PATH]
-           [--devices cpu,cuda] [--no-numpy] [--out FILE]
+           [--devices cpu,cuda] [--written-main] [--no-numpy] [--out FILE]
 
 The store has a key of int64, and columns of integers, floats, days and texts with 1,000 to 500,000 distinct values. A tenth of
 the distinct values of a delta is new. A delta is merged with the main in another thread, for each device in turn. Meanwhile
@@ -10,6 +10,7 @@ Their latencies are compared with those before the merge. The rows after the mer
 before it, in the key, and a column of integers and one of texts. NumPy merges the same columns of numbers on one thread, and its
 codes stay unpacked.
 Tables that are appended repeat one of 2 million rows with other keys. 100 million rows of 20 columns need 60 GB of memory.
+With ``--written-main`` the main's file is written as it is, without appends and their merge. Without DuckDB there is no SQL.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +33,7 @@ import pyarrow as pa
 import headrace
 from bench.machine import description_line
 from bench.store.measure import Spent, column_of, spent, timed, values_of
+from bench.store.written_main import write_store
 from bench.tables import Page
 from headrace import Context
 
@@ -71,15 +74,16 @@ class Queries:
         self._rows = rows
         self._random = np.random.default_rng(5)
         self._appended = rows << 20  # no key of another main
-        empty = pa.table(store.table().head(0))
+        empty = pa.table(store.lookup([]).rows)  # a table of all columns would take long
         self._nulls = {name: pa.nulls(_KEYS, empty[name].type) for name in empty.column_names if name != "key"}
 
     def calls(self) -> dict[str, Callable[[], None]]:
         """Return the queries by name."""
+        sql = {"SQL aggregate by a text": self.aggregate} if find_spec("duckdb") else {}
         return {
             "lookup of 100 keys": self.lookup,
             "read of a column": self.read,
-            "SQL aggregate by a text": self.aggregate,
+            **sql,
             "append of 100 rows": self.append,
         }
 
@@ -174,18 +178,27 @@ class Sizes:
         return self.rows + number * self.delta
 
 
-def merges(page: Page, sizes: Sizes, path: Path | None, contexts: list[Context]) -> dict[str, tuple[Spent, int]]:
+Steps: TypeAlias = dict[str, tuple[Spent, int]]
+
+
+def merges(page: Page, sizes: Sizes, path: Path | None, contexts: list[Context], is_written: bool) -> Steps:
     """Merge a delta in each context, and return the seconds and the rows of each step. Without a path there is one context."""
     schema = headrace.Table.from_arrow(next(batches(1, sizes.columns, 0))).schema
     open_store = partial(headrace.Store, path, schema=schema, key="key", sync="never", merge_bytes=None)
-    store, steps = open_store(context=contexts[0]), {}
+    steps: Steps = {}
 
     def step(name: str, rows: int, taken: Spent) -> None:
         steps[name] = taken, rows
         print(f"{name}: {taken.seconds:.3f} s, {taken.cpu:.3f} s of CPU", flush=True)  # steps take long
 
-    step("append of the main's rows", sizes.rows, appended(store, sizes.parts(0)))
-    step("their merge", sizes.rows, spent(store.merge))
+    if is_written:
+        assert path is not None
+        others = rows_of(sizes.columns, sizes.rows, is_delta=False)
+        step("write of the main", sizes.rows, spent(partial(write_store, path, sizes.rows, others, Context())))
+    store = open_store(context=contexts[0])
+    if not is_written:
+        step("append of the main's rows", sizes.rows, appended(store, sizes.parts(0)))
+        step("their merge", sizes.rows, spent(store.merge))
     for number, context in enumerate(contexts, 1):
         where = context.device.kind
         if number > 1:
@@ -221,17 +234,19 @@ def main() -> int:
     parser.add_argument("--threads", type=int)
     parser.add_argument("--folder", type=Path, help="a folder for the store; without it, the store is in memory")
     parser.add_argument("--devices", default="cpu", help="devices of merges, which take turns; several need a folder")
+    parser.add_argument("--written-main", action="store_true", help="write the main's file without appends; needs --folder")
     parser.add_argument("--no-numpy", action="store_true", help="leave out the merge of NumPy, which is slower")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     contexts = [Context(threads=given.threads, device=device) for device in given.devices.split(",")]
-    if len(contexts) > 1 and not given.folder:
-        parser.error("several devices need --folder")
+    if (len(contexts) > 1 or given.written_main) and not given.folder:
+        parser.error("several devices, and --written-main, need --folder")
     page, sizes = Page(), Sizes(given.rows, given.rows * given.delta // 100, given.columns)
     page.say("# Merge of a store\n")
     page.say(description_line())
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
-        steps = merges(page, sizes, Path(folder, "store") if given.folder else None, contexts)
+        path = Path(folder, "store") if given.folder else None
+        steps = merges(page, sizes, path, contexts, given.written_main)
     if not given.no_numpy:
         alone = merge_of_numpy(*(pa.concat_tables(sizes.parts(number)) for number in (0, 1)))
         steps["merge of NumPy, numbers alone"] = alone, sizes.keys(1)

@@ -139,6 +139,9 @@ def test_verify_and_copy(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert main(["store", "verify", "s", "--copy", "copy"]) == 1
     assert capsys.readouterr().out == "'copy': 0 rows copied\n"
     assert main(["store", "sql", "s", "from store"]) == 3
+    Path("s", "manifest").unlink()
+    assert main(["store", "verify", "s"]) == 1
+    assert "'s' has files of a store without a manifest" in capsys.readouterr().err
 
 
 def test_a_reader_beside_a_writer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -211,7 +214,9 @@ def test_a_folder_that_cannot_be_written_is_read(
         (["create", "t"], 2),
         (["append", "none", "a.csv"], 3),
         (["append", "a.csv", "b.csv"], 3),
-        (["verify", "a.csv"], 1),
+        (["verify", "a.csv"], 3),
+        (["verify", "none"], 3),
+        (["create", "a.csv", "--columns", "a=int64"], 3),
         (["append", "s", "a.csv"], 2),
         (["append", "s", "b.csv", "--rejects", "b.csv"], 2),
         (["append", "s", "b.csv", "--rejects", "b.what"], 2),
@@ -228,7 +233,7 @@ def test_errors(words: list[str], code: int, folder: Path, capsys: pytest.Captur
 def test_an_error_of_a_text_is_the_one_that_is_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("other.csv").write_text("town,founded\nParis,1\n")
     assert main(["store", "append", "s", "other.csv"]) == 2
-    assert "source does not have the columns of the store: unknown column in dtypes 'city'" in capsys.readouterr().err
+    assert "source does not have the columns of the store: no column 'city'" in capsys.readouterr().err
     Path("bad.csv").write_text("city,founded\nBonn,1\nKyiv,482\nParis,x\n")
     assert main(["store", "append", "s", "bad.csv", "--batch-bytes", "8"]) == 1
     said = capsys.readouterr().err

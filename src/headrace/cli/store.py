@@ -9,6 +9,7 @@ import sys
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import headrace
@@ -193,9 +194,9 @@ def _alter(given: argparse.Namespace) -> int:
 
 def _merge(given: argparse.Namespace) -> int:
     with headrace.Store(given.store) as store:
-        before = store.statistics
+        before = _bytes(store.statistics)
         store.merge()
-        print(f"{given.store!r}: {counted(len(store), 'row')}, {_bytes(before)} before and {_bytes(store.statistics)} after")
+        print(f"{given.store!r}: {counted(len(store), 'row')}, {before} bytes before and {_bytes(store.statistics)} after")
     return 0
 
 
@@ -246,6 +247,8 @@ def _verify(given: argparse.Namespace) -> int:
         store = _reader(given)
         torn = store.statistics.torn_bytes  # reads all columns
     except headrace.SourceError as error:
+        if not any(Path(given.store).glob("*.hrs")):  # there is nothing to verify
+            raise
         print(f"headrace: {error}", file=sys.stderr)
         return 1
     print(f"{given.store!r}: {counted(len(store), 'row')}, no damage")

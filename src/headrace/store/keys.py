@@ -9,7 +9,7 @@ from headrace.columns.column import Column
 from headrace.columns.types import DataType
 from headrace.core.buffer import copy_of
 from headrace.core.context import Context
-from headrace.core.errors import MissingDependencyError, OptionError, shown
+from headrace.core.errors import MissingDependencyError, OptionError, counted, shown
 from headrace.core.options import index_of
 from headrace.store.dictionary.plain import plain_column
 
@@ -37,7 +37,7 @@ def check_key_type(name: str, type_: DataType) -> None:
 def check_not_null(column: Column, name: str = "source") -> None:
     """Raise OptionError if a key is null; `name` is for the message."""
     if column.null_count:
-        raise OptionError(f"{name}: the key of {column.null_count} row(s) is null; each row needs a key")
+        raise OptionError(f"{name}: the key of {counted(column.null_count, 'row')} is null; each row needs a key")
 
 
 def _code_of(type_: DataType) -> str:

@@ -87,10 +87,10 @@ class StoreRequest:
         policy = None if on_duplicate is None else choice("on_duplicate", on_duplicate, DUPLICATE_POLICIES)
         return cls(found, names, policy, is_read_only)
 
-    def manifest(self, where: str) -> Manifest:
+    def manifest(self) -> Manifest:
         """Return the manifest of a new store. Raise SourceError if no schema is given."""
         if self.schema is None:
-            raise SourceError(f"{where} is no store; pass schema= to create one")
+            raise SourceError("a store in memory needs schema=")
         return Manifest(texts_of(self.schema), key_option(self.key), self.on_duplicate or DUPLICATE_POLICIES[0])
 
     def check(self, manifest: Manifest, schema: Mapping[str, DataType], where: str) -> None:
@@ -149,7 +149,7 @@ def opened(source: Source, request: StoreRequest) -> OpenedStore:
     if source.files is None:
         if request.is_read_only:
             raise OptionError("read_only=True needs the path of a store")
-        return _writer(source, request.manifest("the memory"), None)
+        return _writer(source, request.manifest(), None)
     where = repr(source.where)
     if request.is_read_only:
         content = read_content(source.files, str(source.where))
@@ -158,7 +158,7 @@ def opened(source: Source, request: StoreRequest) -> OpenedStore:
         request.check(content.manifest, reader.state.schema, where)
         return OpenedStore(key, reader)
     if MANIFEST not in source.files.names() and request.schema is not None:
-        folder = StoreFolder.create(source.files, str(source.where), request.manifest(where), source.policy)
+        folder = StoreFolder.create(source.files, str(source.where), request.manifest(), source.policy)
         return _writer(source, folder.manifest, folder)
     folder, content = StoreFolder.open(source.files, str(source.where), source.policy)
     try:

@@ -122,7 +122,7 @@ def test_keys_of_several_columns():
         store.append(b"city,day,small,n\nOslo,,2,1\nOslo,,2,1\n")
     with pytest.raises(OptionError, match=r"no row has the key \('Oslo', 2\)"):
         store.update(b"city,small,n\nOslo,2,1\n")
-    with pytest.raises(OptionError, match=r"the key of 1 row\(s\) is null"):
+    with pytest.raises(OptionError, match=r"the key of 1 row is null"):
         store.append(b"city,day,small,n\nOslo,,,1\n")
     with pytest.raises(OptionError, match=r"give a row the key \('Rome', 1\) of another row"):
         store.update(where=col("small") == 2, values={"small": 1})

@@ -25,7 +25,7 @@ SCHEMA = {"n": "int64", "t": "string"}
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"schema": None}, "the memory is no store; pass schema="),
+        ({"schema": None}, "a store in memory needs schema="),
         ({"schema": {}}, "schema must be a mapping of names"),
         ({"schema": ["n"]}, "schema must be a mapping of names"),
         ({"schema": {"a\0b": "int64"}}, "a store takes no name with a zero character"),
@@ -52,13 +52,13 @@ def test_options_that_are_refused(options, message):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (b"n\n1\n", "dtypes 't'"),
+        (b"n\n1\n", "no column 't'"),
         (b"n,t,u\n1,x,2\n", "source has the column 'u', and the store does not"),
         (headrace.read_csv(b"n,T\n1,x\n"), "source has the column 'T'"),
         (headrace.read_csv(b"n\n1\n"), "source has no column 't'"),
         (headrace.read_csv(b"n,t\n1.5,x\n"), "column 'n' of source is of type float64, and the store has int64; cast it first"),
         (headrace.read_csv(b"n,t\n1,5\n"), "column 't' of source is of type int64"),
-        (b"n,t\n,x\n", r"the key of 1 row\(s\) is null"),
+        (b"n,t\n,x\n", r"the key of 1 row is null"),
         (b"n,t\nx,x\n", "expected int64"),
         (5, "source"),
     ],
@@ -125,7 +125,7 @@ def test_calls_that_a_store_refuses():
         ({"d": "2024-02-30"}, "date32 does not have the value '2024-02-30'"),
         ({"f": 1e300}, r"float32 does not have the value 1e\+300"),
         ({"f": col("f") + 1e300}, r"values of 'f': \+ of float32 does not take 1e\+300"),
-        ({"k": None}, r"the key of 3 row\(s\) is null"),
+        ({"k": None}, r"the key of 3 rows is null"),
         ({"k": 7}, "give two rows the same key"),
         ({"k": col("k") + 1}, "give a row the key 4 of another row"),
     ],
@@ -176,8 +176,17 @@ def test_folders_that_are_refused(tmp_path):
     with Store(tmp_path / "s", schema=SCHEMA) as store:  # it has no rows, as after a crash while it was created
         store.append(b"n,t\n1,x\n")
     (tmp_path / "s" / "manifest").unlink()
-    with pytest.raises(OptionError, match="files of a store without a manifest"):
+    with pytest.raises(SourceError, match="files of a store without a manifest"):
         Store(tmp_path / "s", schema=SCHEMA)
+    with pytest.raises(SourceError, match="files of a store without a manifest; restore that file"):
+        Store(tmp_path / "s", read_only=True)
+
+
+def test_a_store_is_no_file(tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    for path in (tmp_path / "file", tmp_path / "file" / "s"):
+        with pytest.raises(SourceError, match="it is, or is in, a file; name a folder"):
+            Store(path, schema=SCHEMA)
 
 
 def test_each_new_folder_of_a_path_is_synced(tmp_path, monkeypatch):

@@ -170,7 +170,7 @@ def test_keys_of_other_libraries(as_keys):
         (pl.Series([1.5]), "keys are of type float64, and the key is of type int64"),
         (pa.array(["a"]), "keys are of type string, and the key"),
         (pl.Series([2**63], dtype=pl.UInt64), "keys have values that int64 does not have"),
-        (pl.Series([1, None]), "the key of 1 row.s. is null"),
+        (pl.Series([1, None]), "the key of 1 row is null"),
         (pa.table({"k": [1]}).to_reader(), "keys must be a list, an array, a Series or a table of keys"),
     ],
     ids=["floats", "texts", "too large", "null", "reader"],

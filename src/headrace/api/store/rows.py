@@ -38,11 +38,12 @@ class GivenRows(NamedTuple):
 
 @contextmanager
 def columns_of_store() -> Iterator[None]:
-    """Add to errors of unknown columns that they are those of the store, and not options of the caller."""
+    """Say in errors of unknown columns that the source lacks a column of the store, which the caller did not name."""
     try:
         yield
     except UnknownColumnError as error:
-        raise UnknownColumnError(f"source does not have the columns of the store: {error}") from None
+        missing = str(error).replace("unknown column in dtypes", "no column")
+        raise UnknownColumnError(f"source does not have the columns of the store: {missing}") from None
 
 
 def rows_given(

@@ -10,6 +10,8 @@ _ADVICE = {
     "pass schema= or names= to get": "pass --names A,B,... to get",
     "with hive_partitioning=True": "with --hive",
     "Store(path, schema=...) creates one": "headrace store create makes one",
+    "name another folder, or open it without schema=": "name another folder",
+    "alter() needs add=, drop=, rename= or widen=": "name a change: --add, --drop, --rename or --widen",
     "pass null='NA' and read it with null_values='NA'": "write a format that has nulls, such as .parquet",
 }
 """Advice of the library, and that of the command in its place."""

@@ -7,7 +7,6 @@ another log, writes a main of all before it, and replaces the manifest. From the
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -19,11 +18,19 @@ from headrace.core.errors import OptionError, SourceError
 from headrace.store.files.file_system import FileSystem, FolderLock, read_file
 from headrace.store.files.log import Log, SyncPolicy
 from headrace.store.files.main_file import Damage, MainRecord, unread_main
-from headrace.store.files.manifest import MANIFEST, Manifest, log_name, main_name, read_manifest, write_manifest
+from headrace.store.files.manifest import (
+    LOG_NAME,
+    MAIN_NAME,
+    MANIFEST,
+    Manifest,
+    check_no_lost_manifest,
+    log_name,
+    main_name,
+    read_manifest,
+    write_manifest,
+)
 from headrace.store.files.records import Fault, Record, RecordKind, framed, read_records, record_parts, whole_records
 
-_LOG = re.compile(r"log-(\d{20})\.hrs")
-_MAIN = re.compile(r"main-(\d{10})\.hrs")
 _CHANGES = (RecordKind.PART, RecordKind.CHANGE, RecordKind.SCHEMA)
 _Unread: TypeAlias = Callable[[FileSystem, str], "tuple[MainRecord, ...] | None"]
 """Returns the records of a main whose columns are not read; None for a main that must be read as a whole."""
@@ -158,7 +165,7 @@ def _with_logs(files: FileSystem, start: Content) -> Undamaged:
 
 def logs_in(files: FileSystem) -> list[int]:
     """Return the first sequences of all logs, ascending."""
-    return sorted(int(found[1]) for found in map(_LOG.fullmatch, files.names()) if found)
+    return sorted(int(found[1]) for found in map(LOG_NAME.fullmatch, files.names()) if found)
 
 
 class StoreFolder:
@@ -177,17 +184,18 @@ class StoreFolder:
     def create(cls, files: FileSystem, where: str, manifest: Manifest, policy: SyncPolicy) -> StoreFolder:
         """Create a store. After a crash the folder has either no manifest or an empty store.
 
-        Raise OptionError if there is a store, or the folder has other files of one. Raise SourceError if another writer
-        holds the folder's lock. Raise OSError if a file cannot be written.
+        Raise OptionError if there is a store. Raise SourceError if the folder has other files of one, another writer holds
+        its lock, or it is a file. Raise OSError if a file cannot be written.
         """
-        files.make_folder()
+        try:
+            files.make_folder()
+        except (FileExistsError, NotADirectoryError):
+            raise SourceError(f"{where!r} cannot be a store: it is, or is in, a file; name a folder") from None
         lock = _locked(files, where)
         try:
-            names = files.names()
-            if MANIFEST in names:
+            if MANIFEST in files.names():
                 raise OptionError(f"{where!r} has a store already; name another folder, or open it without schema=")
-            if any(_MAIN.fullmatch(name) or (_LOG.fullmatch(name) and files.open_read(name).size) for name in names):
-                raise OptionError(f"{where!r} has files of a store without a manifest; restore that file")
+            check_no_lost_manifest(files, where)
             first = files.open_append(log_name(manifest.first_sequence))
             try:
                 first.sync()
@@ -336,6 +344,6 @@ def _clean(files: FileSystem, content: Content) -> None:
 
 def _remove_unused(files: FileSystem, manifest: Manifest) -> None:
     for name in files.names():
-        log, main = _LOG.fullmatch(name), _MAIN.fullmatch(name)
+        log, main = LOG_NAME.fullmatch(name), MAIN_NAME.fullmatch(name)
         if (log and int(log[1]) < manifest.first_sequence) or (main and name != manifest.main):
             files.remove(name)

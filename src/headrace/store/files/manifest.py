@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, dataclass, fields
 
 from headrace.core.errors import SourceError
@@ -12,6 +13,8 @@ from headrace.store.files.records import RecordKind, framed, read_records
 MANIFEST = "manifest"
 _NEXT = "manifest.new"
 FORMAT = 1
+LOG_NAME = re.compile(r"log-(\d{20})\.hrs")
+MAIN_NAME = re.compile(r"main-(\d{10})\.hrs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,13 @@ def log_name(first_sequence: int) -> str:
     return f"log-{first_sequence:020}.hrs"
 
 
+def check_no_lost_manifest(files: FileSystem, where: str) -> None:
+    """Raise SourceError if a folder without a manifest has files with rows. A crash while it is created leaves an empty log."""
+    names = files.names()
+    if any(MAIN_NAME.fullmatch(name) or (LOG_NAME.fullmatch(name) and files.open_read(name).size) for name in names):
+        raise SourceError(f"{where!r} has files of a store without a manifest; restore that file")
+
+
 def write_manifest(files: FileSystem, manifest: Manifest) -> None:
     """Replace the manifest. After a crash, the folder has either the old one or the new one.
 
@@ -68,6 +78,7 @@ def read_manifest(files: FileSystem, where: str) -> Manifest:
     try:
         data = read_file(files, MANIFEST)
     except FileNotFoundError:
+        check_no_lost_manifest(files, where)
         raise SourceError(f"{where!r} is no store: it has no file {MANIFEST!r}; Store(path, schema=...) creates one") from None
     except NotADirectoryError:
         raise SourceError(f"{where!r} is no store: it is a file, and a store is a folder") from None
