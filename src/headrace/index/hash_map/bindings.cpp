@@ -110,12 +110,13 @@ void bind_hash_map(nb::module_& m) {
     bind_map<HostHashMap>(m, "HostHashMap", new_hash_map)
         // Returns the number of new keys.
         .def("upsert",
-             [](SharedMap<HostHashMap>& map, nb::handle batch, nb::handle how, unsigned threads) {
+             [](SharedMap<HostHashMap>& map, nb::handle batch, nb::handle how, nb::handle resources) {
                  const auto pairs = Argument<PairBatch>::of(batch);
                  const auto upsert = Argument<Upsert>::of(how);
+                 const auto used = Argument<BatchResources>::of(resources);
                  return map.change([&](HostHashMap& in) {
                      const u64 before = in.statistics().size;
-                     in.upsert(pairs, upsert, threads);
+                     in.upsert(pairs, upsert, used);
                      return in.statistics().size - before;
                  });
              })

@@ -49,7 +49,7 @@ public:
     u64 size() const { return used_; }
     u64 bytes() const { return bytes_of(group_count()); }
     u64 capacity() const { return group_count() * TagGroup::slot_count; }
-    bool has_space_for(u64 more) const { return used_ + more <= limit_of(group_count()); }
+    bool has_space_for(u64 more) const { return used_ + more <= limit_ || used_ + more <= limit_of(group_count()); }
 
     u64 hash_of(Key key) const { return placing_hash(key, rest_->seed); }
 
@@ -149,6 +149,13 @@ public:
         among.group->tags[slot - among.slots] = 0;
         --used_;
         return true;
+    }
+    // Erases the key of a tag, unless the tag is 0. Returns whether it was not.
+    bool erase_tag(u8* tag) {
+        const bool was_present = *tag != TagGroup::empty;
+        *tag = TagGroup::empty;
+        used_ -= was_present;
+        return was_present;
     }
     // Erases the key of a slot.
     void erase_slot(const FlatSlot* slot, u64 hash) {
