@@ -405,21 +405,19 @@ private:
             at = position;
             const auto [slot, is_added] = table.insert(key.key, key.hash);
             added += is_added;
+            const Value value = value_at(values, position);
             if (changes != nullptr) {
                 changes[position] = is_added ? Change::added : Change::replaced;
-                replaced[position] = slot->value;
+                if (!is_added) replaced[position] = slot->value;
             }
-            const Value value = value_at(values, position);
             slot->value = is_added ? value : reduce(slot->value, value);
         };
         try {
             if (blocks == nullptr) {
                 visit_all(rows, prefetch, one);
             } else {
-                visit_others(rows, blocks->others(), prefetch, [&](Table& table, HashedKey<Key> key, u64 position) {
-                    one(table, key, position);
-                    blocks->added_to(shard_of(key.hash));
-                });
+                visit_others(rows, blocks->others(), prefetch, one);
+                if (added > 0) blocks->restart_if_moved();
             }
             return added;
         } catch (const std::bad_alloc&) {

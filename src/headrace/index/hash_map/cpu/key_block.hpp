@@ -47,12 +47,13 @@ public:
                                pipeline_);
     }
 
-    // Notes that another key was added to a table, which may have moved.
-    void added_to(u64 shard) {
-        is_running_ = is_running_ && heads_[shard] == tables_[shard - first_shard_].search_word();
-    }
     // Searches anew from the next block on: a block was left out, or tables have moved.
     void restart() { is_running_ = false; }
+    void restart_if_moved() {
+        for (u64 i = 0; i < tables_.size() && is_running_; ++i) {
+            is_running_ = heads_[first_shard_ + i] == tables_[i].search_word();
+        }
+    }
 
     template <class Item>
     Item* address(u64 i) const {
