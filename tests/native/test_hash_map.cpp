@@ -45,11 +45,11 @@ void test_histories(unsigned threads) {
     Pairs expected;
     for (int step = 0; step < 20; ++step) {
         const Batch batch = random_batch(random, random.below(20000), 9000);
-        map->upsert(batch.pairs(), {Reduce::sum, NumberKind::unsigned_integer}, threads);
+        map->upsert(batch.pairs(), {Reduce::sum, NumberKind::unsigned_integer}, resources);
         for (u64 i = 0; i < batch.keys.size(); ++i) expected[batch.keys[i]] += batch.values[i];
         const Batch few = random_batch(random, random.below(9000), 12000);
         std::vector<u8> found(few.keys.size());
-        map->erase(few.of_keys(), found.data(), threads);
+        map->erase(few.of_keys(), found.data(), resources);
         for (u64 i = 0; i < found.size(); ++i) CHECK(found[i] == expected.erase(few.keys[i]));
         std::vector<u64> values(batch.keys.size());
         found.resize(values.size());

@@ -317,6 +317,9 @@ private:
         return false;
     }
 
+    // A table of an empty map takes memory for that many keys of a batch at once, if they are new or not.
+    static constexpr u64 first_keys = 16;
+
     // Returns the number of new keys to expect in the rest of a batch: 0, unless most of the first rows had new keys.
     static u64 expected_keys(u64 added, u64 done, u64 count) {
         return 4 * added >= 3 * done ? (count - done) * added / std::max<u64>(done, 1) : 0;
@@ -335,6 +338,9 @@ private:
             const KeyRows<Key> rows = parts[part];
             const std::span<Table> tables = tables_of(parts, part);
             const u64 before = size_of(tables), first = log.notes() ? rows.count / 128 * 16 : 0;
+            if (before == 0) {
+                for (Table& table : tables) table.reserve(std::min(rows.count / tables.size(), first_keys));
+            }
             PartProgress progress{Blocks(how.kernel, rows, tables, part, true), rows.first, before == 0};
             try {
                 upsert_rows(rows, {0, first}, how, progress);
@@ -417,7 +423,7 @@ private:
                 visit_all(rows, prefetch, one);
             } else {
                 visit_others(rows, blocks->others(), prefetch, one);
-                if (added > 0) blocks->restart_if_moved();
+                if (added > 0) blocks->restart();
             }
             return added;
         } catch (const std::bad_alloc&) {

@@ -47,13 +47,9 @@ public:
                                pipeline_);
     }
 
-    // Searches anew from the next block on: a block was left out, or tables have moved.
+    // Begins with new searches at the next block: a block was left out, or keys were added. Searches that have begun
+    // would miss these keys, and later searches of the same block would find them.
     void restart() { is_running_ = false; }
-    void restart_if_moved() {
-        for (u64 i = 0; i < tables_.size() && is_running_; ++i) {
-            is_running_ = heads_[first_shard_ + i] == tables_[i].search_word();
-        }
-    }
 
     template <class Item>
     Item* address(u64 i) const {
