@@ -362,6 +362,9 @@ private:
         error.rethrow();
     }
 
+    // Rows of a block whose operations run one by one.
+    static constexpr u64 unsearched_rows = 4 * block_rows;
+
     struct RowRange {
         u64 begin, end;
     };
@@ -374,28 +377,31 @@ private:
     };
     struct PartProgress {
         Blocks blocks;
-        u64 finished;        // the end of the last block that has begun
-        bool is_mostly_new;  // whether most keys of the block before were new
+        u64 finished;       // the end of the last block that has begun
+        bool has_new_keys;  // whether more than an eighth of the keys of the block before were new
     };
 
-    // Runs operations of a part by blocks. Keys are searched for first unless most of the block before were new.
+    // Runs operations of a part by blocks. Keys are searched for first unless the block before had many
+    // new ones.
     template <class Joined>
     void upsert_rows(const KeyRows<Key>& rows, RowRange range, const Insertion<Joined>& how, PartProgress& progress) {
         Blocks& blocks = progress.blocks;
         const Prefetch prefetch = blocks.prefetch(Prefetch::insertion);
         Slot nowhere{};
-        for (u64 at = range.begin; at < range.end; at += block_rows) {
-            const KeyRows<Key> few = rows.part(at, std::min(at + block_rows, range.end));
+        for (u64 at = range.begin; at < range.end;) {
+            const bool is_searched = !progress.has_new_keys && blocks.has_kernel();
+            const u64 end = std::min(at + (is_searched ? block_rows : unsearched_rows), range.end);
+            const KeyRows<Key> few = rows.part(at, end);
             progress.finished = few.first + few.count;
-            const bool is_searched = !progress.is_mostly_new && blocks.has_kernel();
             if (is_searched) {
-                blocks.search(at, at + few.count, nullptr, &nowhere);
+                blocks.search(at, end, nullptr, &nowhere);
                 upsert_found(few, how, blocks);
             } else {
                 blocks.restart();
             }
             const u64 added = upsert_others(few, how, prefetch, is_searched ? &blocks : nullptr);
-            progress.is_mostly_new = 2 * added > few.count;
+            progress.has_new_keys = 8 * added > few.count;
+            at = end;
         }
     }
 
