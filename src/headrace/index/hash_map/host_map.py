@@ -61,10 +61,10 @@ class HostTable(Generic[NativeTable]):
 
 
 class HostMap(HostTable[_native.HostHashMap]):
-    """A map or set in host memory. `types`, `context`: as for `HostTable`. `seed`: seed of the hash."""
+    """A map or set in host memory. `types`, `context`: as for `HostTable`. `seed`: seed of the hash. `memory`: what it may have."""
 
-    def __init__(self, types: PairTypes, context: Context, seed: int = 0) -> None:
-        super().__init__(types, context, _native.HostHashMap(*types.widths, context.memory_limit or 0, seed))
+    def __init__(self, types: PairTypes, context: Context, seed: int, memory: _native.MapBudget) -> None:
+        super().__init__(types, context, _native.HostHashMap(*types.widths, memory, seed))
 
     def upsert(self, keys: Array, values: Array | None, reduce: str) -> int:
         """Insert keys, and reduce the values of those that are present. Return the number of keys added."""
