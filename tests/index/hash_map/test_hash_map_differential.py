@@ -125,7 +125,10 @@ def test_searches_of_full_groups(isa: str) -> None:
         expected = wanted <= keys[2499] if is_present is None else np.full(len(wanted), is_present)
         assert found.found.tolist() == expected.tolist()
         assert found.values.tolist() == np.where(expected, wanted + 1, 0).tolist()
-    assert table.erase(np.repeat(np.concatenate([absent, present]), 2)).tolist() == [*[False] * 2 * len(absent), *[True, False] * 2500]
+    assert table.erase(np.repeat(np.concatenate([absent, present]), 2)).tolist() == [
+        *[False] * 2 * len(absent),
+        *[True, False] * 2500,
+    ]
     assert len(table) == 0
 
 

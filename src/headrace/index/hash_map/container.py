@@ -174,7 +174,11 @@ class HashContainer(ForeignNames, Generic[BackendType]):
         """
         keys, values = self._columns()
         words = type(self).__name__, self._types.key, self._types.value or "-", str(self._seed)
-        write_items(path, _LABEL, MapFile(words, keys if self._types.has_text_keys else on_host(keys), None if values is None else on_host(values)))
+        write_items(
+            path,
+            _LABEL,
+            MapFile(words, keys if self._types.has_text_keys else on_host(keys), None if values is None else on_host(values)),
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, context: Context | None = None) -> Self:

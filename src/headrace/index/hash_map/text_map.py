@@ -50,7 +50,7 @@ def text_keys(keys: Any, context: Context) -> Array:
     Raise OptionError if they are no texts, or some are null.
     """
     column = _column(keys)
-    if not column.type.is_string:
+    if column.dictionary is None and not column.type.is_string:
         raise OptionError(f"keys are of type {column.type}, and the map has texts")
     if column.device.kind != "cpu":
         raise OptionError(f"keys are on {column.device}, and the map is on the CPU; copy them with .to('cpu')")
@@ -74,9 +74,7 @@ class _TextTable(Generic[NumberMap]):
     `make`: returns an empty map of numbers, given its types and memory.
     """
 
-    def __init__(
-        self, types: PairTypes, context: Context, make: Callable[[PairTypes, _native.MapBudget], NumberMap]
-    ) -> None:
+    def __init__(self, types: PairTypes, context: Context, make: Callable[[PairTypes, _native.MapBudget], NumberMap]) -> None:
         self._types = PairTypes("<i8", types.value)
         self._context = context
         self._make = make
