@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from headrace.core.errors import MemoryLimitError, MissingDependencyError, OptionError
 from headrace.columns.column import Column
+from headrace.core.errors import MemoryLimitError, MissingDependencyError, OptionError
 from headrace.export.arrow.from_arrow import column_from_arrow
 from headrace.export.target.atomic_file import final_path, moved_when_whole
 

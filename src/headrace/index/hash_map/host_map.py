@@ -61,7 +61,10 @@ class HostTable(Generic[NativeTable]):
 
 
 class HostMap(HostTable[_native.HostHashMap]):
-    """A map or set in host memory. `types`, `context`: as for `HostTable`. `seed`: seed of the hash. `memory`: what it may have."""
+    """A map or set in host memory.
+
+    `types`, `context`: as for `HostTable`. `seed`: seed of the hash. `memory`: what the map may have.
+    """
 
     def __init__(self, types: PairTypes, context: Context, seed: int, memory: _native.MapBudget) -> None:
         super().__init__(types, context, _native.HostHashMap(*types.widths, memory, seed))

@@ -41,7 +41,7 @@ class PairTypes:
 
     @property
     def has_text_keys(self) -> bool:
-        """Whether the keys are texts."""
+        """True if the keys are texts."""
         return self.key == TEXT
 
     @property

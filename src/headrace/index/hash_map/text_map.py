@@ -10,21 +10,20 @@ import threading
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from headrace import _native
 from headrace.arrange.gather.take import take_rows
 from headrace.arrange.partition_rows.rows import compared_columns, row_hashes
 from headrace.arrange.sort.sort import sort_pairs
 from headrace.arrays.arrays import Array, fast_array, needed_numpy
-from headrace.arrays.placement import empty_like
 from headrace.columns.column import Column
+from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.types import DataType
 from headrace.core.budget import Budget
 from headrace.core.buffer import copy_of
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
-from headrace.columns.plan.native_errors import native_errors
 from headrace.export.arrow.from_arrow import column_from_arrow
 from headrace.index.hash_map.host_map import HostMap
 from headrace.index.hash_map.host_multi_map import HostMultiMap
@@ -63,7 +62,8 @@ def text_keys(keys: Any, context: Context) -> Array:
     return fast_array(address, len(column), "<i8", context.device, "numpy", None, True, TextKeys(column, numbers))
 
 
-class _State(NamedTuple, Generic[NumberMap]):
+@dataclass(frozen=True, slots=True)
+class _State(Generic[NumberMap]):
     texts: _native.TextNumbers
     map: NumberMap
 
@@ -77,10 +77,10 @@ class _TextTable(Generic[NumberMap]):
     def __init__(self, types: PairTypes, context: Context, make: Callable[[PairTypes, _native.MapBudget], NumberMap]) -> None:
         self._types = PairTypes("<i8", types.value)
         self._context = context
-        self._make = make
+        self._make: Callable[[PairTypes, _native.MapBudget], NumberMap] = make
         self._memory = _native.MapBudget(context.memory_limit or 0)
         self._lock = threading.Lock()  # held by changes, so that none is lost while `compact` makes a new state
-        self._state = self._new_state()
+        self._state: _State[NumberMap] = self._new_state()
 
     def _new_state(self) -> _State[NumberMap]:
         return _State(_native.TextNumbers(self._memory), self._make(self._types, self._memory))
@@ -143,8 +143,8 @@ class _TextTable(Generic[NumberMap]):
         """Return a copy. Updates wait meanwhile."""
         result = copy(self)
         with self._lock:
-            result._state = _State(self._state.texts.copy(), self._state.map.snapshot())
-        result._lock = threading.Lock()
+            result._state = _State(self._state.texts.copy(), self._state.map.snapshot())  # noqa: SLF001  # a new object
+        result._lock = threading.Lock()  # noqa: SLF001
         return result
 
     def clear(self) -> None:
@@ -160,13 +160,9 @@ class _TextTable(Generic[NumberMap]):
             texts = take_rows(_all_texts(old.texts), numbers.as_numpy(), self._context.thread_count)
             keys = text_keys(texts, self._context)
             self._number(keys, state.texts.add)
-            self._fill(state.map, keys, values)
+            _fill(state.map, keys, values)
             state.map.compact()
             self._state = state
-
-    def _fill(self, empty: NumberMap, keys: Array, values: Array | None) -> None:
-        """Insert the pairs of a map into an empty one."""
-        raise NotImplementedError
 
     def statistics(self) -> HashStatistics:
         """Return counts of pairs and bytes; those of texts are among them."""
@@ -197,9 +193,6 @@ class TextMap(_TextTable[HostMap]):
         """Run mixed operations, and write their results."""
         with self._lock:
             self._added(batch.keys).apply(batch, order)
-
-    def _fill(self, empty: HostMap, keys: Array, values: Array | None) -> None:
-        empty.upsert(keys, values, "last")
 
 
 class TextMultiMap(_TextTable[HostMultiMap]):
@@ -233,8 +226,12 @@ class TextMultiMap(_TextTable[HostMultiMap]):
         with self._lock:
             self._added(batch.keys).apply(batch)
 
-    def _fill(self, empty: HostMultiMap, keys: Array, values: Array | None) -> None:
-        assert values is not None
+
+def _fill(empty: HostMap | HostMultiMap, keys: Array, values: Array | None) -> None:
+    """Insert the pairs of a map into an empty one."""
+    if isinstance(empty, HostMap):
+        empty.upsert(keys, values, "last")
+    elif values is not None:
         empty.insert(keys, values)
 
 

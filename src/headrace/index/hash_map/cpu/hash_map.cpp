@@ -3,6 +3,7 @@
 #include "index/hash_map/cpu/flat_table.hpp"
 #include "index/hash_map/cpu/hash_map_host.hpp"
 #include "index/hash_map/cpu/key_block.hpp"
+#include "index/hash_map/cpu/map_search.hpp"
 #include "index/hash_map/cpu/reductions.hpp"
 #include "index/hash_map/cpu/undo_log.hpp"
 
@@ -74,18 +75,18 @@ public:
 
     void find(const KeyBatch& batch, void* values, u8* found, const BatchResources& resources) const override {
         const Pieces pieces(batch.count, 64);  // a search reads a cache line or two
-        const u64 bytes = bytes_of(shards_);
+        const MapSearch<Key, Value> search(shards_);
         SearchKeys* const kernel = kernel_of(resources.isa, SearchResult::value);
         for_each_piece(pieces.number(), threads_for(batch.count, resources.threads), [&](u64 piece) {
             const KeyRows<Key> rows{static_cast<const Key*>(batch.keys), pieces.begin(piece), pieces.size(piece),
                                     seed_};
             if (kernel != nullptr && rows.count >= searched_by_kernel_from) {
-                return find_by_kernel(kernel, rows, values, found, bytes);
+                return search.by_kernel(kernel, rows, values, found);
             }
             if constexpr (sizeof(Value) >= 4) {
-                if (values != nullptr) return find_part<true>(rows, values, found, bytes);
+                if (values != nullptr) return search.template one_by_one<true>(rows, values, found);
             }
-            find_part<false>(rows, values, found, bytes);
+            search.template one_by_one<false>(rows, values, found);
         });
     }
 
@@ -197,63 +198,6 @@ private:
         return bytes;
     }
 
-    // Writes the results of searches by a kernel. `bytes`: of all tables.
-    void find_by_kernel(SearchKeys* kernel, const KeyRows<Key>& rows, void* values, u8* found, u64 bytes) const {
-        constexpr u64 most = 4096;
-        u64 heads[shard_count];
-        u32 unfinished[most + 16];
-        SearchPipeline pipeline;
-        for (u32 shard = 0; shard < shard_count; ++shard) heads[shard] = shards_[shard].search_word();
-        for (u64 at = 0; at < rows.count; at += most) {
-            const u64 first = rows.first + at;
-            void* const values_of = values == nullptr ? nullptr : static_cast<u8*>(values) + first * value_width;
-            const u64 few = kernel({heads, rows.keys + rows.first, rows.count, seed_, bytes <= cached_bytes, false, at,
-                                    std::min(at + most, rows.count), unfinished, found + first, values_of, nullptr, 0},
-                                   pipeline);
-            for (u64 i = 0; i < few; ++i) {
-                const u64 row = first + unfinished[i], hash = hash_of(rows.keys[row]);
-                const auto* const slot = shards_[shard_of(hash)].find(rows.keys[row], hash);
-                found[row] = slot != nullptr;
-                if constexpr (sizeof(Value) >= 4) {
-                    if (values != nullptr) static_cast<Value*>(values)[row] = slot != nullptr ? slot->value : Value{};
-                }
-            }
-        }
-    }
-
-    // Writes the result of each search. `bytes`: of all tables. In large ones the tags of all keys are compared before
-    // a slot is read.
-    template <bool has_values>
-    void find_part(const KeyRows<Key>& rows, void* values, u8* found, u64 bytes) const {
-        const Key* const keys = rows.keys;
-        const Table* const tables = shards_.data();
-        const auto write = [=](u64 row, const auto* slot) {
-            found[row] = slot != nullptr;
-            if constexpr (has_values) static_cast<Value*>(values)[row] = slot != nullptr ? slot->value : Value{};
-        };
-        if (bytes <= cached_bytes) {
-            const auto table_of = [=](u64 hash) -> const Table& { return tables[shard_of(hash)]; };
-            return visit_rows(rows, Prefetch::nothing, table_of,
-                              [=](u64 hash, u64 row) { write(row, tables[shard_of(hash)].find(keys[row], hash)); });
-        }
-        u64 hashes[searches_in_flight];
-        typename Table::Candidates candidates[searches_in_flight];
-        for (u64 at = 0; at < rows.count; at += searches_in_flight) {
-            const u64 few = std::min(searches_in_flight, rows.count - at), first = rows.first + at;
-            for (u64 i = 0; i < few; ++i) hashes[i] = placing_hash(keys[first + i], rows.seed);
-            for (u64 i = 0; i < few && bytes > cached_with_tags; ++i) {
-                tables[shard_of(hashes[i])].prefetch_tags(hashes[i]);
-            }
-            for (u64 i = 0; i < few; ++i) {
-                candidates[i] = tables[shard_of(hashes[i])].candidates_of(hashes[i]);
-                candidates[i].prefetch();
-            }
-            for (u64 i = 0; i < few; ++i) {
-                write(first + i, tables[shard_of(hashes[i])].find(keys[first + i], hashes[i], candidates[i]));
-            }
-        }
-    }
-
     // Calls visit(table, key, position) for rows in order.
     template <class Visit>
     [[gnu::always_inline]] void visit_all(const KeyRows<Key>& rows, Prefetch prefetch, const Visit& visit) {
@@ -330,7 +274,7 @@ private:
         Parts parts(batch.keys, batch.count, seed_, resources.threads);
         const auto values = parts.template placed<Value>(batch.values);
         const UndoLog<Value> log(may_grow(parts) ? batch.count : 0);
-        const Insertion<Joined> how{values, reduce, log, kernel_of(resources.isa, SearchResult::slot)};
+        const UpsertBatch<Joined> how{values, reduce, log, kernel_of(resources.isa, SearchResult::slot)};
         parts.take(values);
         std::vector<u64> finished(parts.number());
         FirstError error;
@@ -365,11 +309,11 @@ private:
     // Rows of a block whose operations run one by one.
     static constexpr u64 unsearched_rows = 4 * block_rows;
 
-    struct RowRange {
+    struct PartRange {
         u64 begin, end;
     };
     template <class Joined>
-    struct Insertion {
+    struct UpsertBatch {
         PlacedItems<Value> values;
         Joined reduce;
         const UndoLog<Value>& log;
@@ -384,7 +328,8 @@ private:
     // Runs operations of a part by blocks. Keys are searched for first unless the block before had many
     // new ones.
     template <class Joined>
-    void upsert_rows(const KeyRows<Key>& rows, RowRange range, const Insertion<Joined>& how, PartProgress& progress) {
+    void upsert_rows(const KeyRows<Key>& rows, PartRange range, const UpsertBatch<Joined>& how,
+                     PartProgress& progress) {
         Blocks& blocks = progress.blocks;
         const Prefetch prefetch = blocks.prefetch(Prefetch::insertion);
         Slot nowhere{};
@@ -408,7 +353,7 @@ private:
     // Runs the operations of keys without a slot, and returns the number of keys added. `blocks`: null for those of all
     // keys.
     template <class Joined>
-    u64 upsert_others(const KeyRows<Key>& rows, const Insertion<Joined>& how, Prefetch prefetch, Blocks* blocks) {
+    u64 upsert_others(const KeyRows<Key>& rows, const UpsertBatch<Joined>& how, Prefetch prefetch, Blocks* blocks) {
         u64 at = rows.first, added = 0;
         Change* const changes = how.log.notes() ? how.log.changes() : nullptr;
         Value* const replaced = how.log.replaced();
@@ -446,7 +391,7 @@ private:
 
     // Runs the operations of keys that have a slot.
     template <class Joined>
-    void upsert_found(const KeyRows<Key>& rows, const Insertion<Joined>& how, const Blocks& blocks) {
+    void upsert_found(const KeyRows<Key>& rows, const UpsertBatch<Joined>& how, const Blocks& blocks) {
         if constexpr (sizeof(Value) >= 4) {
             how.reduce.without_branch([&](auto reduce) {
                 for (u64 i = 0; i < rows.count; ++i) {

@@ -4,8 +4,8 @@
 
 namespace headrace {
 
-// Reductions have two functions: the value of a key after an operation, and a call of work(f) with a function f of the
-// same results without a branch. Loops over many keys take the latter.
+// A reduction returns the value of a key after an operation. `without_branch` calls work(f) with a function f that has
+// the same results, for loops over many keys.
 template <class Value>
 struct TakeLast {
     Value operator()(Value, Value next) const { return next; }
