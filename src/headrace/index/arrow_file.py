@@ -100,7 +100,10 @@ def _metadata_key(label: str) -> bytes:
 
 
 def _column(arrow: Any, items: Any) -> Any:
-    """Return an array of Arrow; texts are a column. Times whose unit Arrow lacks, and dates outside of its 32 bits, are numbers."""
+    """Return an array of Arrow for items of NumPy, or for a column of texts.
+
+    Times whose unit Arrow lacks, and dates outside of its 32 bits, are written as their number.
+    """
     if isinstance(items, Column):
         return arrow.array(items)
     is_date = items.dtype.str == "<M8[D]" and len(items) > 0
