@@ -30,6 +30,12 @@ def test_a_map_of_texts() -> None:
     assert (len(prices), prices.contains(["fig"]).tolist(), prices.items().keys.to_pylist()) == (0, [False], [])
 
 
+def test_spellings_of_the_type() -> None:
+    arrow, polars = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    for spelled in (str, "str", "String", "utf8", np.dtype("U5"), arrow.string(), arrow.large_string(), polars.String):
+        assert HashSet(spelled).key_type == "string"
+
+
 def test_a_set_of_texts() -> None:
     seen = HashSet(str)
     assert seen.insert(["b", "ä", "b"]) == 2

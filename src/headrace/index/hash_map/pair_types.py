@@ -151,10 +151,9 @@ def _typestr(name: str, given: Any) -> str:
 
 def _is_text(given: Any) -> bool:
     """Return whether a type is that of texts, in any spelling: of Python, NumPy, PyArrow, Polars, pandas, or a string."""
-    if given is str:
-        return True
-    name = str(given).rpartition(".")[2].lower()
-    return name in {"string", "str", "utf8", "large_string", "string_view"} or getattr(given, "kind", None) == "U"
+    if given is str or isinstance(given, (list, tuple, dict, set)):
+        return given is str
+    return str(given).lower() in {"string", "str", "utf8", "large_string", "string_view"} or getattr(given, "kind", None) == "U"
 
 
 def _name_of(typestr: str) -> str:
