@@ -39,21 +39,22 @@ Pairs pairs_of(const HostHashMap& map) {
     return pairs;
 }
 
-void test_histories(unsigned threads) {
+void test_histories(unsigned threads, Isa isa) {
     check::Random random("histories");
+    const BatchResources resources{isa, threads};
     const auto map = new_hash_map({8, 8}, std::make_shared<Budget>(), 7);
     Pairs expected;
     for (int step = 0; step < 20; ++step) {
         const Batch batch = random_batch(random, random.below(20000), 9000);
-        map->upsert(batch.pairs(), {Reduce::sum, NumberKind::unsigned_integer}, threads);
+        map->upsert(batch.pairs(), {Reduce::sum, NumberKind::unsigned_integer}, resources);
         for (u64 i = 0; i < batch.keys.size(); ++i) expected[batch.keys[i]] += batch.values[i];
         const Batch few = random_batch(random, random.below(9000), 12000);
         std::vector<u8> found(few.keys.size());
-        map->erase(few.of_keys(), found.data(), threads);
+        map->erase(few.of_keys(), found.data(), resources);
         for (u64 i = 0; i < found.size(); ++i) CHECK(found[i] == expected.erase(few.keys[i]));
         std::vector<u64> values(batch.keys.size());
         found.resize(values.size());
-        map->find(batch.of_keys(), values.data(), found.data(), {choose_isa(""), threads});
+        map->find(batch.of_keys(), values.data(), found.data(), resources);
         for (u64 i = 0; i < values.size(); ++i) {
             const auto at = expected.find(batch.keys[i]);
             CHECK(found[i] == (at != expected.end()) && values[i] == (found[i] != 0 ? at->second : 0));
@@ -64,16 +65,19 @@ void test_histories(unsigned threads) {
 }
 
 // Without memory for a batch, the map is as before.
-void test_undo(unsigned threads) {
+void test_undo(unsigned threads, Isa isa) {
     check::Random random("undo");
+    const BatchResources resources{isa, threads};
     const auto map = new_hash_map({8, 8}, std::make_shared<Budget>(700'000), 7);
     const Batch first = random_batch(random, 10000, 20000);
-    map->upsert(first.pairs(), {Reduce::last, NumberKind::unsigned_integer}, threads);
+    map->upsert(first.pairs(), {Reduce::last, NumberKind::unsigned_integer}, resources);
     const Pairs before = pairs_of(*map);
+    // the first half has keys of the map again, and few new ones
+    Batch second = random_batch(random, 200000, 1 << 20);
+    for (u64 i = 0; i < 100000; ++i) second.keys[i] = random.below(16) == 0 ? second.keys[i] : first.keys[i % 10000];
     bool is_refused = false;
     try {
-        map->upsert(random_batch(random, 200000, 1 << 20).pairs(), {Reduce::last, NumberKind::unsigned_integer},
-                    threads);
+        map->upsert(second.pairs(), {Reduce::last, NumberKind::unsigned_integer}, resources);
     } catch (const MemoryLimitExceeded&) {
         is_refused = true;
     }
@@ -154,8 +158,10 @@ int main() {
     test_tags();
     test_passes();
     for (const unsigned threads : {1u, 4u}) {
-        test_histories(threads);
-        test_undo(threads);
+        for (const Isa isa : {Isa::scalar, choose_isa("")}) {
+            test_histories(threads, isa);
+            test_undo(threads, isa);
+        }
         test_multimap(threads);
     }
     return check::finish();

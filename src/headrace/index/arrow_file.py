@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from headrace.columns.column import Column
 from headrace.core.errors import MemoryLimitError, MissingDependencyError, OptionError
+from headrace.export.arrow.from_arrow import column_from_arrow
 from headrace.export.target.atomic_file import final_path, moved_when_whole
 
 _KEY, _VALUE = "key", "value"
+_TEXT = "string"  # type of keys that are texts, in the description
 _BATCH_ROWS = 1 << 20
 
 
@@ -19,7 +22,7 @@ class MapFile(NamedTuple):
 
     words: Sequence[str]  # description of the map, words without blanks
     keys: Any
-    values: Any  # arrays of NumPy; `values` is None if the map has keys alone
+    values: Any  # arrays of NumPy; texts are a `Column`, and `values` is None if the map has keys alone
 
 
 def write_items(path: str | os.PathLike[str], label: str, content: MapFile) -> None:
@@ -66,14 +69,21 @@ def read_items(path: str | os.PathLike[str], label: str, writer: str) -> MapFile
             raise OptionError(f"{name} is damaged: {error}") from None
     if described is None or names not in ([_KEY], [_KEY, _VALUE]):
         raise OptionError(f"{name} is no file of {writer}: it has the columns {', '.join(names)}")
-    columns = [_items(column, f"column {title!r} of {name}") for title, column in zip(names, table.columns, strict=True)]
-    return MapFile(described.decode(errors="replace").split(" "), columns[0], columns[1] if len(columns) > 1 else None)
+    words = described.decode(errors="replace").split(" ")
+    has_texts = words[1:2] == [_TEXT]
+    columns = [
+        _items(column, f"column {title!r} of {name}", has_texts=has_texts and title == _KEY)
+        for title, column in zip(names, table.columns, strict=True)
+    ]
+    return MapFile(words, columns[0], columns[1] if len(columns) > 1 else None)
 
 
-def _items(column: Any, name: str) -> Any:
-    """Return the items of a column of Arrow as an array of NumPy."""
+def _items(column: Any, name: str, *, has_texts: bool) -> Any:
+    """Return the items of a column of Arrow as an array of NumPy, or a column of texts."""
     if column.null_count > 0:
         raise OptionError(f"{name} has nulls, which no map has")
+    if has_texts:
+        return column_from_arrow(column, name, "a column of texts")
     items = column.to_numpy()
     if items.dtype.kind not in "iufmM":
         raise OptionError(f"{name} is of type {column.type}, which no map has")
@@ -90,7 +100,12 @@ def _metadata_key(label: str) -> bytes:
 
 
 def _column(arrow: Any, items: Any) -> Any:
-    """Return an array of Arrow; times whose unit Arrow lacks, and dates outside of its 32 bits, are written as their number."""
+    """Return an array of Arrow for items of NumPy, or for a column of texts.
+
+    Times whose unit Arrow lacks, and dates outside of its 32 bits, are written as their number.
+    """
+    if isinstance(items, Column):
+        return arrow.array(items)
     is_date = items.dtype.str == "<M8[D]" and len(items) > 0
     if is_date and (items.view("i8").min() < -(1 << 31) or items.view("i8").max() >= 1 << 31):
         return arrow.array(items.view("i8"))

@@ -80,6 +80,34 @@ def test_searches_of_many_keys(isa: str, key: str, value: str, count: int) -> No
         assert table.contains(wanted).tolist() == found.found.tolist() == keys_alone.contains(wanted).tolist()
 
 
+@pytest.mark.covering(default=1)
+@pytest.mark.parametrize("isa", EACH_ISA)
+@pytest.mark.parametrize(("key", "value"), PAIRS)
+@pytest.mark.parametrize("span", [3, 900, 6000])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_updates_of_many_keys(isa: str, key: str, value: str, span: int, threads: int) -> None:
+    """Vectors search a block of 128 keys before its operations run. A new key may come again in its block or the next one."""
+    random, context = np.random.default_rng(span), Context(isa=isa, threads=threads)
+    table, keys_alone, oracle = HashMap(key, value, context=context), HashSet(key, context=context), MapOracle()
+    for step, count in enumerate((900, 63, 64, 127, 128, 129, 1000, 4113, 9000)):
+        reduce = ("sum", "first", "last", "min", "max")[step % 5]
+        # neighbours are often equal, and later batches have more new keys
+        keys = np.repeat(numbers_of(key, random, count // 2 + 1, span * (step + 8) // 8), 2)[:count]
+        keys[::3] = keys[random.permutation(len(keys[::3])) * 3]
+        values = numbers_of(value, random, count)
+        assert table.upsert(keys, values, reduce=reduce) == oracle.upsert(keys, values, reduce)
+        keys_alone.insert(keys)
+        wanted, others = numbers_of(key, random, count, 2 * span), numbers_of(value, random, count)
+        assert table.replace(wanted, others).tolist() == oracle.replace(wanted, others)
+        erased = wanted[:: 1 + step % 3]
+        is_erased = oracle.erase(erased)
+        assert table.erase(erased).tolist() == keys_alone.erase(erased).tolist() == is_erased
+        assert len(table) == len(keys_alone) == len(oracle.pairs)
+        items = table.items()
+        assert sorted(zip(bits_of(items.keys), bits_of(items.values), strict=True)) == oracle.items(value)
+        assert sorted(bits_of(keys_alone.items())) == sorted(oracle.pairs)
+
+
 @pytest.mark.parametrize("isa", EACH_ISA)
 def test_searches_of_full_groups(isa: str) -> None:
     """One table of the 64 has all keys, so that most of its groups have passed keys on to later ones."""
@@ -90,12 +118,18 @@ def test_searches_of_full_groups(isa: str) -> None:
         if (product ^ product >> 64) >> 58 & 63 == 5:
             keys.append(number)
     present, absent = np.array(keys[:2500], "u8"), np.array(keys[2500:], "u8")
-    table.insert(present, present + 1)
+    table.insert(present, present)
+    assert table.replace(np.tile(present, 2), np.concatenate([present, present + 1])).all()
     for wanted, is_present in ((present, True), (absent, False), (np.concatenate([absent[:100], present]), None)):
         found = table.find(wanted)
         expected = wanted <= keys[2499] if is_present is None else np.full(len(wanted), is_present)
         assert found.found.tolist() == expected.tolist()
         assert found.values.tolist() == np.where(expected, wanted + 1, 0).tolist()
+    assert table.erase(np.repeat(np.concatenate([absent, present]), 2)).tolist() == [
+        *[False] * 2 * len(absent),
+        *[True, False] * 2500,
+    ]
+    assert len(table) == 0
 
 
 @pytest.mark.parametrize("key", ["int32", "float64"])

@@ -122,11 +122,9 @@ def test_single_items_are_taken_as_arrays_of_one() -> None:
             prices.find(wrong)
 
 
-def test_keys_of_texts_are_refused_with_what_to_use() -> None:
-    with pytest.raises(
-        OptionError, match=r"not 'string'; rows by texts or several columns: Table\.lookup, Table\.unique or a Store"
-    ):
-        headrace.HashMap("string", "int64")
+def test_keys_of_several_columns_are_refused_with_what_to_use() -> None:
+    with pytest.raises(OptionError, match=r"rows by several columns: Table\.lookup, Table\.unique or a Store"):
+        headrace.HashMap(["string", "int64"], "int64")
 
 
 @pytest.mark.parametrize(

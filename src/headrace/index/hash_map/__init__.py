@@ -1,1 +1,1 @@
-"""Maps, sets and multimaps of numbers, changed by whole arrays."""
+"""Maps, sets and multimaps of numbers or texts, changed by whole arrays."""

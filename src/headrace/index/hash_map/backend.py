@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Protocol, Self
 
+from headrace import _native
 from headrace.arrays.arrays import Array
 from headrace.core.budget import Budget
 from headrace.core.context import Context
+from headrace.core.errors import UnsupportedDeviceError
 from headrace.index.hash_map.host_map import HostMap
 from headrace.index.hash_map.host_multi_map import HostMultiMap
 from headrace.index.hash_map.operations import ListBatch, OperationBatch
@@ -87,7 +89,12 @@ class MultiBackend(TableBackend, Protocol):
 def new_map(types: PairTypes, context: Context, capacity: int, seed: int) -> MapBackend:
     """Return an empty map or set on the context's device, with memory for `capacity` pairs on a GPU."""
     if context.device.kind == "cpu":
-        return HostMap(types, context, seed)
+        if types.has_text_keys:
+            from headrace.index.hash_map.text_map import TextMap  # needs NumPy
+
+            return TextMap(types, context, lambda numbers, memory: HostMap(numbers, context, seed, memory))
+        return HostMap(types, context, seed, _native.MapBudget(context.memory_limit or 0))
+    _check_key_type(types)
     from headrace.index.hash_map.device_map import DeviceMap  # needs cuda-core
 
     return DeviceMap(types, context, capacity, seed=seed)
@@ -96,7 +103,20 @@ def new_map(types: PairTypes, context: Context, capacity: int, seed: int) -> Map
 def new_multi_map(types: PairTypes, context: Context, capacity: int, seed: int) -> MultiBackend:
     """Return an empty multimap on the context's device, with memory for `capacity` pairs on a GPU."""
     if context.device.kind == "cpu":
-        return HostMultiMap(types, context, seed)
+        if types.has_text_keys:
+            from headrace.index.hash_map.text_map import TextMultiMap  # needs NumPy
+
+            return TextMultiMap(types, context, lambda numbers, memory: HostMultiMap(numbers, context, seed, memory))
+        return HostMultiMap(types, context, seed, _native.MapBudget(context.memory_limit or 0))
+    _check_key_type(types)
     from headrace.index.hash_map.device_multi_map import DeviceMultiMap  # needs cuda-core
 
     return DeviceMultiMap(types, context, capacity, seed=seed)
+
+
+def _check_key_type(types: PairTypes) -> None:
+    """Check the type of keys of a map on a GPU. Raise UnsupportedDeviceError for texts."""
+    if types.has_text_keys:
+        raise UnsupportedDeviceError(
+            "maps of texts are on the CPU; rows by texts on a GPU: Table.lookup, Table.unique and Table.value_counts"
+        )

@@ -10,6 +10,7 @@
 #include "gpu/containers/slab_table.hpp"
 #include "index/hash_map/cpu/hash_map_host.hpp"
 #include "index/hash_map/cpu/row_groups.hpp"
+#include "index/hash_map/cpu/text_numbers.hpp"
 #include "index/hash_map/gpu/mixed_task.hpp"
 
 namespace nb = nanobind;
@@ -72,14 +73,19 @@ struct PairArrays {
     void* values;
 };
 
+// The memory that a map may have, with the texts of its keys.
+struct MapBudget {
+    std::shared_ptr<Budget> budget;
+};
+
 // Binds a class with the functions that both kinds of map have. `create`: function that makes a map.
 template <class Map, class Create>
 nb::class_<SharedMap<Map>> bind_map(nb::module_& m, const char* name, const Create& create) {
     using Shared = SharedMap<Map>;
     return nb::class_<Shared>(m, name)
         .def("__init__",
-             [create](Shared* self, u32 key_width, u32 value_width, u64 limit, u64 seed) {
-                 new (self) Shared(create({key_width, value_width}, std::make_shared<Budget>(limit), seed));
+             [create](Shared* self, u32 key_width, u32 value_width, const MapBudget& memory, u64 seed) {
+                 new (self) Shared(create({key_width, value_width}, memory.budget, seed));
              })
         // `allocate`: function that allocates a number of keys and values and returns their addresses.
         .def("items",
@@ -107,15 +113,46 @@ void bind_hash_map(nb::module_& m) {
     register_layouts<SlabTable, MixedTask>();
     m.def("find_first_rows", without_gil(find_first_rows));
     m.def("find_matching_rows", without_gil(find_matching_rows));
+    nb::class_<MapBudget>(m, "MapBudget").def("__init__", [](MapBudget* self, u64 limit) {
+        new (self) MapBudget{std::make_shared<Budget>(limit)};
+    });
+    using SharedTexts = SharedMap<TextNumbers>;
+    nb::class_<SharedTexts>(m, "TextNumbers")
+        .def("__init__",
+             [](SharedTexts* self, const MapBudget& memory) {
+                 new (self) SharedTexts(std::make_unique<TextNumbers>(memory.budget));
+             })
+        .def("find", reading(&TextNumbers::find))
+        .def("add", changing(&TextNumbers::add))
+        .def(
+            "copy",
+            [](const SharedTexts& texts) {
+                return new SharedTexts(texts.read([](const TextNumbers& in) { return in.copy(); }));
+            },
+            nb::rv_policy::take_ownership)
+        // Returns the end of each text as bytes of u64, and the bytes of all texts.
+        .def("texts",
+             [](const SharedTexts& texts) {
+                 return texts.read([](const TextNumbers& in) {
+                     return with_gil([&] {
+                         return std::tuple(nb::bytes(in.ends().items(), in.ends().size() * sizeof(u64)),
+                                           nb::bytes(in.bytes().items(), in.bytes().size()));
+                     });
+                 });
+             })
+        .def_prop_ro("nbytes", [](const SharedTexts& texts) {
+            return texts.read([](const TextNumbers& in) { return in.statistics().bytes; });
+        });
     bind_map<HostHashMap>(m, "HostHashMap", new_hash_map)
         // Returns the number of new keys.
         .def("upsert",
-             [](SharedMap<HostHashMap>& map, nb::handle batch, nb::handle how, unsigned threads) {
+             [](SharedMap<HostHashMap>& map, nb::handle batch, nb::handle how, nb::handle resources) {
                  const auto pairs = Argument<PairBatch>::of(batch);
                  const auto upsert = Argument<Upsert>::of(how);
+                 const auto used = Argument<BatchResources>::of(resources);
                  return map.change([&](HostHashMap& in) {
                      const u64 before = in.statistics().size;
-                     in.upsert(pairs, upsert, threads);
+                     in.upsert(pairs, upsert, used);
                      return in.statistics().size - before;
                  });
              })

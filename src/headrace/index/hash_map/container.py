@@ -9,6 +9,7 @@ from typing import Any, Generic, Never, Self, TypeVar
 
 from headrace.arrange.sort.sort import sort, sort_pairs
 from headrace.arrays.arrays import Array
+from headrace.columns.column import Column
 from headrace.core.budget import Budget
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
@@ -66,7 +67,7 @@ class HashContainer(ForeignNames, Generic[BackendType]):
 
     @property
     def key_type(self) -> str:
-        """Type of the keys in NumPy's notation."""
+        """Type of the keys in NumPy's notation, or ``"string"``."""
         return self._types.key
 
     @property
@@ -81,7 +82,7 @@ class HashContainer(ForeignNames, Generic[BackendType]):
 
     def __contains__(self, key: Any) -> bool:
         """Return whether one key is present. On a GPU the host waits."""
-        if isinstance(key, (list, tuple, range)) or getattr(key, "ndim", 0) > 0:
+        if isinstance(key, (list, tuple, range, Column)) or getattr(key, "ndim", 0) > 0:
             raise OptionError.wrong("key", "one key; contains takes arrays", key)
         return bool(on_host(self.contains([key]))[0])
 
@@ -173,7 +174,11 @@ class HashContainer(ForeignNames, Generic[BackendType]):
         """
         keys, values = self._columns()
         words = type(self).__name__, self._types.key, self._types.value or "-", str(self._seed)
-        write_items(path, _LABEL, MapFile(words, on_host(keys), None if values is None else on_host(values)))
+        write_items(
+            path,
+            _LABEL,
+            MapFile(words, keys if self._types.has_text_keys else on_host(keys), None if values is None else on_host(values)),
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, context: Context | None = None) -> Self:
@@ -232,6 +237,8 @@ class HashContainer(ForeignNames, Generic[BackendType]):
     def _columns(self) -> tuple[Any, Any]:
         """Return keys and values, ascending by key and then by value; None for the values of a set."""
         keys, values = self._backend.items()
+        if self._types.has_text_keys:  # they are sorted
+            return keys.owner, None if values is None else values.owner
         if values is None:
             return sort(keys.owner, total_order=True, context=self._context), None
         if not self._has_lists:
@@ -240,6 +247,10 @@ class HashContainer(ForeignNames, Generic[BackendType]):
         return sort_pairs(by_value.values, by_value.keys, total_order=True, context=self._context)
 
     def _keys(self, keys: Any, budget: Budget | None = None) -> Array:
+        if self._types.has_text_keys:
+            from headrace.index.hash_map.text_map import text_keys  # needs NumPy
+
+            return text_keys(keys, self._context)
         return array_of(keys, "keys", self._types.key, self._context, budget or self._context.new_budget())
 
     def _pairs(self, keys: Any, values: Any) -> tuple[Array, Array]:
@@ -252,5 +263,7 @@ class HashContainer(ForeignNames, Generic[BackendType]):
 
 def _of_time(items: Any, typestr: str) -> Any:
     """Return integers of a file as instants or durations if these have a unit that Arrow lacks; other items as they are."""
+    if isinstance(items, Column):
+        return items
     is_number = items.dtype.str == "<i8" and time_type(typestr) == typestr
     return items.view(typestr) if is_number else items

@@ -26,7 +26,8 @@ class HashMap(HashContainer[MapBackend]):
     ----------
     key_type, value_type
         Types of keys and values, in any spelling: ``"int32"``, ``"uint32"``, ``"int64"``, ``"uint64"``, ``"float32"`` or
-        ``"float64"``; instants and durations, such as ``"datetime64[us]"``, ``"timestamp[us]"`` or ``"duration[ms]"``.
+        ``"float64"``; instants and durations, such as ``"datetime64[us]"``, ``"timestamp[us]"`` or ``"duration[ms]"``. On the
+        CPU, keys may be texts: ``"string"``.
     capacity
         Number of pairs for which a map on a GPU allocates memory first. Maps grow in any case.
     seed
@@ -40,12 +41,17 @@ class HashMap(HashContainer[MapBackend]):
     ------
     OptionError
         A type is not supported.
+    UnsupportedDeviceError
+        The keys are texts, and the device is a GPU. `Table.lookup` and `Table.unique` find rows by texts there.
 
     Notes
     -----
     Every key may be stored. Keys are equal if their bits are: -0.0 and 0.0 are two keys, and so are NaN of different bits. Arrays
     have the map's types; lists and single items are converted. Results are arrays in any case. Arrays of the host are copied to a
     map on a GPU.
+
+    Texts are taken from lists, arrays, Series and columns, and returned as a column. They are numbered in a table of texts, by
+    hashes of 64 bits whose matches are compared. A text of an erased key is there until `compact`.
 
     Instants and durations are reduced and ordered as their integers, so NaT is the smallest one.
 
@@ -64,6 +70,12 @@ class HashMap(HashContainer[MapBackend]):
     1
     >>> prices.items()
     Items(keys=array([3, 7, 9]), values=array([3. , 4.5, 8. ]))
+
+    >>> words = HashMap("string", "int64")
+    >>> words.upsert(["to", "be", "or", "not", "to", "be"], [1] * 6, reduce="sum")
+    4
+    >>> words.find(["be", "is"]).values
+    array([2, 0])
     """
 
     __slots__ = ()

@@ -23,8 +23,8 @@ class HostTable(Generic[NativeTable]):
 
     def __init__(self, types: PairTypes, context: Context, native: NativeTable) -> None:
         self._types = types
-        self._isa = context.isa
         self._threads = context.thread_count
+        self._resources = context.isa, self._threads
         self._map: NativeTable = native
 
     def __len__(self) -> int:
@@ -61,30 +61,34 @@ class HostTable(Generic[NativeTable]):
 
 
 class HostMap(HostTable[_native.HostHashMap]):
-    """A map or set in host memory. `types`, `context`: as for `HostTable`. `seed`: seed of the hash."""
+    """A map or set in host memory.
 
-    def __init__(self, types: PairTypes, context: Context, seed: int = 0) -> None:
-        super().__init__(types, context, _native.HostHashMap(*types.widths, context.memory_limit or 0, seed))
+    `types`, `context`: as for `HostTable`. `seed`: seed of the hash. `memory`: what the map may have.
+    """
+
+    def __init__(self, types: PairTypes, context: Context, seed: int, memory: _native.MapBudget) -> None:
+        super().__init__(types, context, _native.HostHashMap(*types.widths, memory, seed))
 
     def upsert(self, keys: Array, values: Array | None, reduce: str) -> int:
         """Insert keys, and reduce the values of those that are present. Return the number of keys added."""
-        return self._map.upsert(pairs_of(keys, values), (REDUCTIONS.index(reduce), self._types.value_kind), self._threads)
+        how = REDUCTIONS.index(reduce), self._types.value_kind
+        return self._map.upsert(pairs_of(keys, values), how, self._resources)
 
     def replace(self, keys: Array, values: Array) -> Array:
         """Replace values of keys that are present, and return a flag for each key: whether it is."""
         found = empty_like(keys, keys.length, "|b1")
-        self._map.replace(pairs_of(keys, values), found.address, self._threads)
+        self._map.replace(pairs_of(keys, values), found.address, self._resources)
         return found
 
     def erase(self, keys: Array) -> Array:
         """Erase keys, and return a flag for each: whether it was present."""
         found = empty_like(keys, keys.length, "|b1")
-        self._map.erase(batch_of(keys), found.address, self._threads)
+        self._map.erase(batch_of(keys), found.address, self._resources)
         return found
 
     def find(self, keys: Array, values: Array | None, found: Array) -> None:
         """Write the values of keys, 0 for absent ones, and whether each is present."""
-        self._map.find(batch_of(keys), address_of(values), found.address, (self._isa, self._threads))
+        self._map.find(batch_of(keys), address_of(values), found.address, self._resources)
 
     def apply(self, batch: OperationBatch, order: str) -> None:
         """Run mixed operations in their order, which any `order` allows."""

@@ -15,11 +15,11 @@ from headrace.index.hash_map.pair_types import PairTypes
 class HostMultiMap(HostTable[_native.HostMultiMap]):
     """A multimap in host memory.
 
-    `types`, `context`: as for `headrace.index.hash_map.host_map.HostTable`. `seed`: seed of the hash.
+    `types`, `context`: as for `headrace.index.hash_map.host_map.HostTable`. `seed`: seed of the hash. `memory`: what it may have.
     """
 
-    def __init__(self, types: PairTypes, context: Context, seed: int = 0) -> None:
-        super().__init__(types, context, _native.HostMultiMap(*types.widths, context.memory_limit or 0, seed))
+    def __init__(self, types: PairTypes, context: Context, seed: int, memory: _native.MapBudget) -> None:
+        super().__init__(types, context, _native.HostMultiMap(*types.widths, memory, seed))
 
     @property
     def key_count(self) -> int:

@@ -15,6 +15,7 @@ from headrace.core.errors import OptionError
 from headrace.index.item_types import items_of_type, time_type
 
 MAX_BATCH = (1 << 32) - 2  # maximum number of keys in a call
+TEXT = "string"  # type of keys that are texts
 TYPES = ("int32", "uint32", "int64", "uint64", "float32", "float64")  # types of keys and values that are numbers
 
 
@@ -23,19 +24,25 @@ class PairTypes:
     """Types of a map's keys and values."""
 
     key: str
-    value: str  # Types in NumPy's notation, such as `"<i4"`. The value of a set is `""`.
+    value: str  # Types in NumPy's notation, such as `"<i4"`, or `TEXT` for keys. The value of a set is `""`.
 
     @classmethod
     def of(cls, key_type: Any, value_type: Any = None) -> PairTypes:
         """Return the types of a map, or of a set if there is no type of values.
 
-        Raise OptionError if a type is neither a number of 4 or 8 bytes nor one of instants or durations.
+        Raise OptionError if a type is neither a number of 4 or 8 bytes nor one of instants or durations, and the keys are no
+        texts.
 
         >>> PairTypes.of("int32", float)
         PairTypes(key='<i4', value='<f8')
         """
         value = "" if value_type is None else _typestr("value_type", value_type)
-        return cls(_typestr("key_type", key_type), value)
+        return cls(TEXT if _is_text(key_type) else _typestr("key_type", key_type), value)
+
+    @property
+    def has_text_keys(self) -> bool:
+        """True if the keys are texts."""
+        return self.key == TEXT
 
     @property
     def widths(self) -> tuple[int, int]:
@@ -135,11 +142,18 @@ def _typestr(name: str, given: Any) -> str:
     except OptionError as error:
         times = time_type(given)  # needs NumPy, which maps of numbers are made without
         if times is None:
-            raise OptionError(f"{error}; rows by texts or several columns: Table.lookup, Table.unique or a Store") from None
+            raise OptionError(f"{error}; rows by several columns: Table.lookup, Table.unique or a Store") from None
         return times
     if found not in TYPES:
         raise OptionError.unknown(name, found, TYPES)
     return TORCH_TYPES[found]
+
+
+def _is_text(given: Any) -> bool:
+    """Return whether a type is that of texts, in any spelling: of Python, NumPy, PyArrow, Polars, pandas, or a string."""
+    if given is str or isinstance(given, (list, tuple, dict, set)):
+        return given is str
+    return str(given).lower() in {"string", "str", "utf8", "large_string", "string_view"} or getattr(given, "kind", None) == "U"
 
 
 def _name_of(typestr: str) -> str:

@@ -13,6 +13,8 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <span>
+#include <utility>
 
 #include "core/cpu/memory.hpp"
 #include "core/cpu/random_seed.hpp"
@@ -49,7 +51,7 @@ public:
     u64 size() const { return used_; }
     u64 bytes() const { return bytes_of(group_count()); }
     u64 capacity() const { return group_count() * TagGroup::slot_count; }
-    bool has_space_for(u64 more) const { return used_ + more <= limit_of(group_count()); }
+    bool has_space_for(u64 more) const { return used_ + more <= limit_ || used_ + more <= limit_of(group_count()); }
 
     u64 hash_of(Key key) const { return placing_hash(key, rest_->seed); }
 
@@ -58,7 +60,7 @@ public:
         FlatTable result(rest_->budget, rest_->seed, rest_->shard);
         if (group_count() == 0) return result;
         result.rest_->secret = rest_->secret;
-        result.allocate(group_count());
+        result.use(result.region_of(group_count()), group_count());
         std::memcpy(result.groups_, groups_, bytes());
         result.used_ = used_;
         return result;
@@ -150,6 +152,13 @@ public:
         --used_;
         return true;
     }
+    // Erases the key of a tag, unless the tag is 0. Returns whether it was not.
+    bool erase_tag(u8* tag) {
+        const bool was_present = *tag != TagGroup::empty;
+        *tag = TagGroup::empty;
+        used_ -= was_present;
+        return was_present;
+    }
     // Erases the key of a slot.
     void erase_slot(const FlatSlot* slot, u64 hash) {
         const u64 place = static_cast<u64>(slot - slots_), group = place / TagGroup::slot_count;
@@ -161,12 +170,7 @@ public:
     // Calls visit(slot) for each pair, in the order of the slots.
     template <class Visit>
     void each(const Visit& visit) const {
-        const u64 count = group_count();
-        for (u64 at = 0; at < count; ++at) {
-            for (TagGroup::Slots used = groups_[at].used(); used != 0; used &= used - 1) {
-                visit(first_slot(at)[TagGroup::first(used)]);
-            }
-        }
+        each_of({groups_, group_count()}, slots_, visit);
     }
 
     void clear() { *this = FlatTable(rest_->budget, rest_->seed, rest_->shard); }
@@ -265,13 +269,25 @@ private:
         return {take(groups_ + at, first_slot(at), empty, key, hash), passed_groups};
     }
 
-    void allocate(u64 groups) {
+    template <class Visit>
+    static void each_of(std::span<const TagGroup> groups, const FlatSlot* slots, const Visit& visit) {
+        for (const TagGroup& group : groups) {
+            for (TagGroup::Slots used = group.used(); used != 0; used &= used - 1) visit(slots[TagGroup::first(used)]);
+            slots += TagGroup::slot_count;
+        }
+    }
+
+    Region region_of(u64 groups) const {
         const usize bytes = bytes_of(groups);
         require_group_memory(bytes);
         Region region(bytes, rest_->budget);
         region.ensure(bytes);
         region.request_huge_pages();
-        rest_->region = std::move(region);
+        return region;
+    }
+    // Takes other memory, whose contents stay, and returns the old one.
+    Region use(Region region, u64 groups) {
+        Region old = std::exchange(rest_->region, std::move(region));
         groups_ = rest_->region.template as<TagGroup>();
         slots_ = reinterpret_cast<FlatSlot*>(groups_ + groups);
         mask_ = groups - 1;
@@ -283,6 +299,7 @@ private:
             sought_ = &hidden_group;
             sought_mask_ = limit_ = 0;
         }
+        return old;
     }
 
     // Makes space for a key. If memory is refused, the table takes as many keys as that of shard 0.
@@ -309,15 +326,14 @@ private:
 
     void resize(u64 groups) { resize(groups, rest_->secret); }
     void resize(u64 groups, u64 secret) {
-        FlatTable resized(rest_->budget, rest_->seed, rest_->shard);
-        resized.rest_->secret = secret;
-        resized.allocate(groups);
-        std::memset(resized.groups_, 0, groups * sizeof(TagGroup));
-        each([&](const FlatSlot& slot) {
-            resized.add(slot.key, resized.placing(hash_of(slot.key))).slot->value = slot.value;
-        });
-        resized.used_ = used_;
-        *this = std::move(resized);
+        const std::span<const TagGroup> old_groups(groups_, group_count());
+        const FlatSlot* const old_slots = slots_;
+        Region region = region_of(groups);  // from here on, nothing fails
+        rest_->secret = secret;
+        const Region old = use(std::move(region), groups);
+        std::memset(groups_, 0, groups * sizeof(TagGroup));
+        each_of(old_groups, old_slots,
+                [&](const FlatSlot& slot) { add(slot.key, placing(hash_of(slot.key))).slot->value = slot.value; });
     }
 
     // Searches read one cache line of a table.

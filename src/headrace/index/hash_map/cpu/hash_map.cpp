@@ -1,79 +1,17 @@
-#include <atomic>
-#include <mutex>
-#include <span>
-
 #include "arrange/gather/widths.hpp"
 #include "core/operators.hpp"
 #include "index/hash_map/cpu/flat_table.hpp"
 #include "index/hash_map/cpu/hash_map_host.hpp"
-#include "index/hash_map/cpu/search_kernels.hpp"
-#include "index/hash_map/cpu/sharded_rows.hpp"
+#include "index/hash_map/cpu/key_block.hpp"
+#include "index/hash_map/cpu/map_search.hpp"
+#include "index/hash_map/cpu/reductions.hpp"
+#include "index/hash_map/cpu/undo_log.hpp"
 
 namespace headrace {
 
-HR_FOR_EACH_ISA(SearchKeys*(u32 key_width, u32 value_width), search_kernel)
+HR_FOR_EACH_ISA(SearchKeys*(const SearchKind& kind), search_kernel)
 
 namespace {
-
-// Fewer searches take less time one by one: a kernel first reads the heads of all tables.
-constexpr u64 searched_by_kernel_from = 64;
-
-// The first error of several threads.
-class FirstError {
-public:
-    bool is_set() const { return is_set_.load(std::memory_order_relaxed); }
-    void set(std::exception_ptr error) {
-        const std::lock_guard lock(mutex_);
-        if (!error_) error_ = std::move(error);
-        is_set_.store(true, std::memory_order_relaxed);
-    }
-    void rethrow() const { std::rethrow_exception(error_); }
-
-private:
-    std::mutex mutex_;
-    std::exception_ptr error_;
-    std::atomic<bool> is_set_{false};
-};
-
-// The changes of a batch, by the positions of its operations in their parts: whether the key was new, else the value
-// that was replaced. Its memory is a region, whose pages a later batch uses again.
-template <class Value>
-class UndoLog {
-public:
-    explicit UndoLog(u64 count) : count_(count), region_(count * (sizeof(Value) + 1), nullptr) {
-        region_.ensure(count * (sizeof(Value) + 1));
-    }
-    Value* replaced() const { return region_.template as<Value>(); }
-    bool* is_new() const { return reinterpret_cast<bool*>(replaced() + count_); }
-
-private:
-    u64 count_;
-    Region region_;
-};
-
-template <class Value>
-struct TakeLast {
-    Value operator()(Value, Value next) const { return next; }
-};
-template <class Value>
-struct WrappedSum {
-    Value operator()(Value held, Value next) const { return static_cast<Value>(held + next); }
-};
-template <class Value>
-struct Reduction {
-    MapOperation operation;
-    NumberKind kind;
-
-    Value operator()(Value held, Value next) const {
-        return operation == MapOperation::first ? held : reduced_value(operation, kind, held, next);
-    }
-};
-
-MapOperation operation_of(Reduce reduce) {
-    constexpr MapOperation operations[] = {MapOperation::insert, MapOperation::first, MapOperation::sum,
-                                           MapOperation::min, MapOperation::max};
-    return operations[static_cast<u32>(reduce)];
-}
 
 template <class Key, class Value>
 class ShardedMap final : public HostHashMap {
@@ -90,55 +28,65 @@ public:
 
     std::unique_ptr<HostHashMap> copy() const override { return std::make_unique<ShardedMap>(*this); }
 
-    void upsert(const PairBatch& batch, const Upsert& how, unsigned threads) override {
+    void upsert(const PairBatch& batch, const Upsert& how, const BatchResources& resources) override {
         if constexpr (sizeof(Value) >= 4) {
             if (how.reduce == Reduce::sum && how.kind != NumberKind::floating) {
-                return upsert_by(batch, WrappedSum<Value>{}, threads);
+                return upsert_by(batch, WrappedSum<Value>{}, resources);
             }
-            if (how.reduce != Reduce::last) {
-                return upsert_by(batch, Reduction<Value>{operation_of(how.reduce), how.kind}, threads);
-            }
+            if (how.reduce != Reduce::last) return upsert_by(batch, reduction_of<Value>(how), resources);
         }
-        upsert_by(batch, TakeLast<Value>{}, threads);
+        upsert_by(batch, TakeLast<Value>{}, resources);
     }
 
-    void replace(const PairBatch& batch, u8* found, unsigned threads) override {
-        Parts parts(batch.keys, batch.count, seed_, threads);
+    void replace(const PairBatch& batch, u8* found, const BatchResources& resources) override {
+        Parts parts(batch.keys, batch.count, seed_, resources.threads);
         const auto values = parts.template placed<Value>(batch.values);
         const auto marks = parts.template placed<u8>(found);
         parts.take(values);
-        each_part(parts, Prefetch::search, [=](Table& table, HashedKey<Key> key, u64 position) {
-            auto* const slot = table.find(key.key, key.hash);
+        Slot nowhere{};
+        const auto one = [=](Table& table, HashedKey<Key> key, u64 position) {
+            Slot* const slot = table.find(key.key, key.hash);
             if (slot != nullptr) slot->value = value_at(values, position);
             marks.items[position] = slot != nullptr;
-        });
+        };
+        const auto store = [=](const Blocks& blocks, const KeyRows<Key>& rows) {
+            for (u64 i = 0; i < rows.count; ++i) {
+                blocks.template address<Slot>(i)->value = value_at(values, rows.first + i);
+            }
+        };
+        each_block(parts, {kernel_of(resources.isa, SearchResult::slot), marks.items, &nowhere}, store, one);
         parts.give(marks);
     }
 
-    void erase(const KeyBatch& batch, u8* found, unsigned threads) override {
-        Parts parts(batch.keys, batch.count, seed_, threads);
+    void erase(const KeyBatch& batch, u8* found, const BatchResources& resources) override {
+        Parts parts(batch.keys, batch.count, seed_, resources.threads);
         const auto marks = parts.template placed<u8>(found);
         parts.take();
-        each_part(parts, Prefetch::search, [=](Table& table, HashedKey<Key> key, u64 position) {
+        const auto one = [=](Table& table, HashedKey<Key> key, u64 position) {
             marks.items[position] = table.erase(key.key, key.hash);
-        });
+        };
+        u8 nowhere = TagGroup::empty;
+        const auto erase_all = [=, this](const Blocks& blocks, const KeyRows<Key>& rows) {
+            erase_found(rows, blocks, marks.items + rows.first);
+        };
+        each_block(parts, {kernel_of(resources.isa, SearchResult::tag), marks.items, &nowhere}, erase_all, one);
         parts.give(marks);
     }
 
-    void find(const KeyBatch& batch, void* values, u8* found, const SearchResources& resources) const override {
+    void find(const KeyBatch& batch, void* values, u8* found, const BatchResources& resources) const override {
         const Pieces pieces(batch.count, 64);  // a search reads a cache line or two
-        const u64 bytes = bytes_of(shards_);
-        SearchKeys* const kernel = search_kernel_for(resources.isa)(sizeof(Key), value_width);
+        const MapSearch<Key, Value> search(shards_);
+        SearchKeys* const kernel = kernel_of(resources.isa, SearchResult::value);
         for_each_piece(pieces.number(), threads_for(batch.count, resources.threads), [&](u64 piece) {
             const KeyRows<Key> rows{static_cast<const Key*>(batch.keys), pieces.begin(piece), pieces.size(piece),
                                     seed_};
             if (kernel != nullptr && rows.count >= searched_by_kernel_from) {
-                return find_by_kernel(kernel, rows, values, found, bytes);
+                return search.by_kernel(kernel, rows, values, found);
             }
             if constexpr (sizeof(Value) >= 4) {
-                if (values != nullptr) return find_part<true>(rows, values, found, bytes);
+                if (values != nullptr) return search.template one_by_one<true>(rows, values, found);
             }
-            find_part<false>(rows, values, found, bytes);
+            search.template one_by_one<false>(rows, values, found);
         });
     }
 
@@ -152,11 +100,11 @@ public:
         FirstError error;
         for_each_piece(parts.number(), parts.threads(), [&](u64 part) {
             try {
-                visit_part(parts[part], tables_of(parts, part), Prefetch::insertion,
-                           [&](Table& table, HashedKey<Key> key, u64 position) {
-                               run_operation(table, key, position, given, to);
-                               ++finished[part];
-                           });
+                visit_all(parts[part], prefetch_of(Prefetch::insertion, tables_of(parts, part)),
+                          [&](Table& table, HashedKey<Key> key, u64 position) {
+                              run_operation(table, key, position, given, to);
+                              ++finished[part];
+                          });
             } catch (const std::bad_alloc&) {
                 error.set(std::current_exception());
             }
@@ -209,6 +157,8 @@ public:
 
 private:
     using Parts = BatchParts<Key>;
+    using Blocks = KeyBlocks<Key, Table>;
+    using Slot = typename Table::FlatSlot;
     static constexpr u32 value_width = sizeof(Value) >= 4 ? sizeof(Value) : 0;
 
     struct PlacedOperations {
@@ -229,6 +179,10 @@ private:
         }
     }
 
+    static SearchKeys* kernel_of(Isa isa, SearchResult result) {
+        return search_kernel_for(isa)({sizeof(Key), value_width, result});
+    }
+
     Table& table_of(u64 hash) { return shards_[shard_of(hash)]; }
     // The tables of a part of a batch.
     std::span<Table> tables_of(const Parts& parts, u64 part) {
@@ -244,82 +198,53 @@ private:
         return bytes;
     }
 
-    // Writes the results of searches by a kernel. `bytes`: of all tables.
-    void find_by_kernel(SearchKeys* kernel, const KeyRows<Key>& rows, void* values, u8* found, u64 bytes) const {
-        constexpr u64 most = 4096;
-        u64 words[shard_count];
-        u32 unfinished[most + 16];
-        for (u32 shard = 0; shard < shard_count; ++shard) words[shard] = shards_[shard].search_word();
-        for (u64 at = 0; at < rows.count; at += most) {
-            const u64 first = rows.first + at, count = std::min(rows.count - at, most);
-            void* const values_of = values == nullptr ? nullptr : static_cast<u8*>(values) + first * value_width;
-            const u64 few = kernel(
-                {words, rows.keys + first, count, seed_, values_of, found + first, unfinished, bytes <= cached_bytes});
-            for (u64 i = 0; i < few; ++i) {
-                const u64 row = first + unfinished[i], hash = hash_of(rows.keys[row]);
-                const auto* const slot = shards_[shard_of(hash)].find(rows.keys[row], hash);
-                found[row] = slot != nullptr;
-                if constexpr (sizeof(Value) >= 4) {
-                    if (values != nullptr) static_cast<Value*>(values)[row] = slot != nullptr ? slot->value : Value{};
-                }
-            }
-        }
-    }
-
-    // Writes the result of each search. `bytes`: of all tables. In large ones the tags of all keys are compared before
-    // a slot is read.
-    template <bool has_values>
-    void find_part(const KeyRows<Key>& rows, void* values, u8* found, u64 bytes) const {
-        const Key* const keys = rows.keys;
-        const Table* const tables = shards_.data();
-        const auto write = [=](u64 row, const auto* slot) {
-            found[row] = slot != nullptr;
-            if constexpr (has_values) static_cast<Value*>(values)[row] = slot != nullptr ? slot->value : Value{};
-        };
-        if (bytes <= cached_bytes) {
-            const auto table_of = [=](u64 hash) -> const Table& { return tables[shard_of(hash)]; };
-            return visit_rows(rows, Prefetch::nothing, table_of,
-                              [=](u64 hash, u64 row) { write(row, tables[shard_of(hash)].find(keys[row], hash)); });
-        }
-        u64 hashes[searches_in_flight];
-        typename Table::Candidates candidates[searches_in_flight];
-        for (u64 at = 0; at < rows.count; at += searches_in_flight) {
-            const u64 few = std::min(searches_in_flight, rows.count - at), first = rows.first + at;
-            for (u64 i = 0; i < few; ++i) hashes[i] = placing_hash(keys[first + i], rows.seed);
-            for (u64 i = 0; i < few && bytes > cached_with_tags; ++i) {
-                tables[shard_of(hashes[i])].prefetch_tags(hashes[i]);
-            }
-            for (u64 i = 0; i < few; ++i) {
-                candidates[i] = tables[shard_of(hashes[i])].candidates_of(hashes[i]);
-                candidates[i].prefetch();
-            }
-            for (u64 i = 0; i < few; ++i) {
-                write(first + i, tables[shard_of(hashes[i])].find(keys[first + i], hashes[i], candidates[i]));
-            }
-        }
-    }
-
-    // Calls visit(table, key, position) for rows of a part in order.
+    // Calls visit(table, key, position) for rows in order.
     template <class Visit>
-    [[gnu::always_inline]] void visit_part(const KeyRows<Key>& part, std::span<const Table> of, Prefetch what,
-                                           const Visit& visit) {
-        const Key* const keys = part.keys;
+    [[gnu::always_inline]] void visit_all(const KeyRows<Key>& rows, Prefetch prefetch, const Visit& visit) {
+        visit_numbers(rows, rows.count, [](u64 i) { return i; }, prefetch, visit);
+    }
+    // The same for the rows of these numbers.
+    template <class Visit>
+    [[gnu::always_inline]] void visit_others(const KeyRows<Key>& rows, std::span<const u32> others, Prefetch prefetch,
+                                             const Visit& visit) {
+        const u32* const numbers = others.data();
+        visit_numbers(rows, others.size(), [=](u64 i) { return numbers[i]; }, prefetch, visit);
+    }
+    template <class RowAt, class Visit>
+    [[gnu::always_inline]] void visit_numbers(const KeyRows<Key>& rows, u64 count, const RowAt& row_at,
+                                              Prefetch prefetch, const Visit& visit) {
+        const Key* const keys = rows.keys;
         Table* const tables = shards_.data();
-        visit_rows(
-            part, prefetch_of(what, of), [=](u64 hash) -> Table& { return tables[shard_of(hash)]; },
+        visit_chosen(
+            rows, count, row_at, prefetch, [=](u64 hash) -> Table& { return tables[shard_of(hash)]; },
             [&](u64 hash, u64 position) {
                 visit(tables[shard_of(hash)], HashedKey<Key>{keys[position], hash}, position);
             });
     }
-    // The same for all parts, in parallel.
-    template <class Visit>
-    void each_part(const Parts& parts, Prefetch what, const Visit& visit) {
+    struct BlockSearch {
+        SearchKeys* kernel;
+        u8* found;      // flags by position
+        void* nowhere;  // as of KeyBlocks
+    };
+    // Searches for blocks of each part, and calls `each(blocks, rows)`. Then it calls `one(table, key, position)` for
+    // each key that the search has not decided. Without a kernel, for each key. Parts run in parallel.
+    template <class Each, class One>
+    void each_block(const Parts& parts, const BlockSearch& search, const Each& each, const One& one) {
         for_each_piece(parts.number(), parts.threads(), [&](u64 part) {
-            const Visit copy = visit;  // its pointers stay in registers
-            visit_part(parts[part], tables_of(parts, part), what, copy);
+            const std::span<Table> tables = tables_of(parts, part);
+            const KeyRows<Key> rows = parts[part];
+            const One copy = one;  // its pointers stay in registers
+            Blocks blocks(search.kernel, rows, tables, part, false);
+            const Prefetch prefetch = blocks.prefetch(Prefetch::search);
+            if (!blocks.has_kernel()) return visit_all(rows, prefetch, copy);
+            for (u64 at = 0; at < rows.count; at += block_rows) {
+                const KeyRows<Key> few = rows.part(at, std::min(at + block_rows, rows.count));
+                blocks.search(at, at + few.count, search.found + few.first, search.nowhere);
+                each(blocks, few);
+                visit_others(few, blocks.others(), prefetch, copy);
+            }
         });
     }
-
     static u64 size_of(std::span<const Table> tables) {
         u64 sum = 0;
         for (const Table& table : tables) sum += table.size();
@@ -336,36 +261,43 @@ private:
         return false;
     }
 
+    // A table of an empty map takes memory for that many keys of a batch at once, if they are new or not.
+    static constexpr u64 first_keys = 16;
+
     // Returns the number of new keys to expect in the rest of a batch: 0, unless most of the first rows had new keys.
     static u64 expected_keys(u64 added, u64 done, u64 count) {
-        return 4 * added >= 3 * done ? (count - done) * added / done : 0;
+        return 4 * added >= 3 * done ? (count - done) * added / std::max<u64>(done, 1) : 0;
     }
 
     template <class Joined>
-    void upsert_by(const PairBatch& batch, const Joined& reduce, unsigned threads) {
-        Parts parts(batch.keys, batch.count, seed_, threads);
+    void upsert_by(const PairBatch& batch, const Joined& reduce, const BatchResources& resources) {
+        Parts parts(batch.keys, batch.count, seed_, resources.threads);
         const auto values = parts.template placed<Value>(batch.values);
-        const bool may_fail = may_grow(parts);
-        const UndoLog<Value> log(may_fail ? batch.count : 0);  // empty if no operation can fail
+        const UndoLog<Value> log(may_grow(parts) ? batch.count : 0);
+        const UpsertBatch<Joined> how{values, reduce, log, kernel_of(resources.isa, SearchResult::slot)};
         parts.take(values);
         std::vector<u64> finished(parts.number());
         FirstError error;
         for_each_piece(parts.number(), parts.threads(), [&](u64 part) {
             const KeyRows<Key> rows = parts[part];
             const std::span<Table> tables = tables_of(parts, part);
-            const u64 before = size_of(tables), first = may_fail ? rows.count / 8 : 0;
-            LoggedPart logged{may_fail ? &log : nullptr, rows.first + rows.count};
+            const u64 before = size_of(tables), first = log.notes() ? rows.count / 128 * 16 : 0;
+            if (before == 0) {
+                for (Table& table : tables) table.reserve(std::min(rows.count / tables.size(), first_keys));
+            }
+            PartProgress progress{Blocks(how.kernel, rows, tables, part, true), rows.first, before == 0};
             try {
-                upsert_part(rows.part(0, first), tables, values, reduce, logged);
-                if (first >= tables.size()) {
-                    const u64 expected = expected_keys(size_of(tables) - before, first, rows.count);
+                upsert_rows(rows, {0, first}, how, progress);
+                const u64 expected = expected_keys(size_of(tables) - before, first, rows.count);
+                if (expected >= tables.size()) {
                     for (Table& table : tables) table.reserve(expected / tables.size());
+                    progress.blocks.restart();
                 }
-                upsert_part(rows.part(first, rows.count), tables, values, reduce, logged);
+                upsert_rows(rows, {first, rows.count}, how, progress);
             } catch (const std::bad_alloc&) {
                 error.set(std::current_exception());
             }
-            finished[part] = logged.position;
+            finished[part] = progress.finished;
         });
         if (!error.is_set()) return;
         for_each_piece(parts.number(), parts.threads(), [&](u64 part) {
@@ -374,40 +306,115 @@ private:
         error.rethrow();
     }
 
-    // A part's operations in the log; null if none can fail.
-    struct LoggedPart {
-        const UndoLog<Value>* log;
-        u64 position;  // of the first operation that has not run, after an error
+    // Rows of a block whose operations run one by one.
+    static constexpr u64 unsearched_rows = 4 * block_rows;
+
+    struct PartRange {
+        u64 begin, end;
+    };
+    template <class Joined>
+    struct UpsertBatch {
+        PlacedItems<Value> values;
+        Joined reduce;
+        const UndoLog<Value>& log;
+        SearchKeys* kernel;
+    };
+    struct PartProgress {
+        Blocks blocks;
+        u64 finished;       // the end of the last block that has begun
+        bool has_new_keys;  // whether more than an eighth of the keys of the block before were new
     };
 
+    // Runs operations of a part by blocks. Keys are searched for first unless the block before had many
+    // new ones.
     template <class Joined>
-    void upsert_part(const KeyRows<Key>& rows, std::span<const Table> tables, const PlacedItems<Value>& values,
-                     const Joined& reduce, LoggedPart& logged) {
-        const auto upsert = [=](Table& table, HashedKey<Key> key, u64 position, const auto& note) {
+    void upsert_rows(const KeyRows<Key>& rows, PartRange range, const UpsertBatch<Joined>& how,
+                     PartProgress& progress) {
+        Blocks& blocks = progress.blocks;
+        const Prefetch prefetch = blocks.prefetch(Prefetch::insertion);
+        Slot nowhere{};
+        for (u64 at = range.begin; at < range.end;) {
+            const bool is_searched = !progress.has_new_keys && blocks.has_kernel();
+            const u64 end = std::min(at + (is_searched ? block_rows : unsearched_rows), range.end);
+            const KeyRows<Key> few = rows.part(at, end);
+            progress.finished = few.first + few.count;
+            if (is_searched) {
+                blocks.search(at, end, nullptr, &nowhere);
+                upsert_found(few, how, blocks);
+            } else {
+                blocks.restart();
+            }
+            const u64 added = upsert_others(few, how, prefetch, is_searched ? &blocks : nullptr);
+            progress.has_new_keys = 8 * added > few.count;
+            at = end;
+        }
+    }
+
+    // Runs the operations of keys without a slot, and returns the number of keys added. `blocks`: null for those of all
+    // keys.
+    template <class Joined>
+    u64 upsert_others(const KeyRows<Key>& rows, const UpsertBatch<Joined>& how, Prefetch prefetch, Blocks* blocks) {
+        u64 at = rows.first, added = 0;
+        Change* const changes = how.log.notes() ? how.log.changes() : nullptr;
+        Value* const replaced = how.log.replaced();
+        const auto one = [=, &at, &added, values = how.values, reduce = how.reduce](Table& table, HashedKey<Key> key,
+                                                                                    u64 position) {
+            at = position;
             const auto [slot, is_added] = table.insert(key.key, key.hash);
-            note(position, is_added, slot->value);
+            added += is_added;
             const Value value = value_at(values, position);
+            if (changes != nullptr) {
+                changes[position] = is_added ? Change::added : Change::replaced;
+                if (!is_added) replaced[position] = slot->value;
+            }
             slot->value = is_added ? value : reduce(slot->value, value);
         };
-        if (logged.log == nullptr) {
-            return visit_part(rows, tables, Prefetch::insertion, [=](Table& table, HashedKey<Key> key, u64 position) {
-                upsert(table, key, position, [](u64, bool, const Value&) {});
+        try {
+            if (blocks == nullptr) {
+                visit_all(rows, prefetch, one);
+            } else {
+                visit_others(rows, blocks->others(), prefetch, one);
+                if (added > 0) blocks->restart();
+            }
+            return added;
+        } catch (const std::bad_alloc&) {
+            const auto skip = [&](u64 position) {
+                if (position >= at) changes[position] = Change::none;
+            };
+            for (u64 i = 0; i < rows.count && blocks == nullptr; ++i) skip(rows.first + i);
+            if (blocks != nullptr) {
+                for (const u32 i : blocks->others()) skip(rows.first + i);
+            }
+            throw;
+        }
+    }
+
+    // Runs the operations of keys that have a slot.
+    template <class Joined>
+    void upsert_found(const KeyRows<Key>& rows, const UpsertBatch<Joined>& how, const Blocks& blocks) {
+        if constexpr (sizeof(Value) >= 4) {
+            how.reduce.without_branch([&](auto reduce) {
+                for (u64 i = 0; i < rows.count; ++i) {
+                    Slot* const slot = blocks.template address<Slot>(i);
+                    const Value held = slot->value;
+                    if (how.log.notes()) how.log.replaced()[rows.first + i] = held;
+                    slot->value = reduce(held, how.values.items[rows.first + i]);
+                }
             });
         }
-        bool* const is_new = logged.log->is_new();
-        Value* const replaced = logged.log->replaced();
-        u64 at = rows.first;
-        try {
-            visit_part(rows, tables, Prefetch::insertion, [=, &at](Table& table, HashedKey<Key> key, u64 position) {
-                at = position;
-                upsert(table, key, position, [=](u64 position, bool is_added, const Value& held) {
-                    is_new[position] = is_added;
-                    replaced[position] = held;
-                });
-            });
-        } catch (const std::bad_alloc&) {
-            logged.position = at;
-            throw;
+        if (how.log.notes()) std::fill_n(how.log.changes() + rows.first, rows.count, Change::replaced);
+    }
+
+    // Erases the keys of a block that have a tag. Of equal ones, later ones are marked as absent.
+    void erase_found(const KeyRows<Key>& rows, const Blocks& blocks, u8* found) {
+        Table* const tables = shards_.data();
+        for (u64 i = 0; i < rows.count; ++i) {
+            if (i % 8 == 0 && i + 8 <= rows.count && load_word(found + i) == 0) {
+                i += 7;
+                continue;
+            }
+            Table& table = tables[shard_of(placing_hash(rows.keys[rows.first + i], rows.seed))];
+            found[i] = table.erase_tag(blocks.template address<u8>(i));
         }
     }
 
@@ -440,7 +447,9 @@ private:
 
     void undo_one(Key key, const UndoLog<Value>& log, u64 position) {
         const u64 hash = hash_of(key);
-        if (log.is_new()[position]) {
+        const Change change = log.changes()[position];
+        if (change == Change::none) return;
+        if (change == Change::added) {
             table_of(hash).erase(key, hash);
         } else {
             table_of(hash).find(key, hash)->value = log.replaced()[position];

@@ -59,8 +59,8 @@ struct TableStatistics {
     u64 bytes;
 };
 
-// Where a search runs.
-struct SearchResources {
+// Where a batch runs.
+struct BatchResources {
     Isa isa;
     unsigned threads;
 };
@@ -68,13 +68,13 @@ struct SearchResources {
 class HostHashMap {
 public:
     virtual ~HostHashMap() = default;
-    virtual void upsert(const PairBatch& batch, const Upsert& how, unsigned threads) = 0;
+    virtual void upsert(const PairBatch& batch, const Upsert& how, const BatchResources& resources) = 0;
     // Replaces values of keys that are present. found[i]: whether key i is.
-    virtual void replace(const PairBatch& batch, u8* found, unsigned threads) = 0;
+    virtual void replace(const PairBatch& batch, u8* found, const BatchResources& resources) = 0;
     // found[i]: whether key i was present before its operation.
-    virtual void erase(const KeyBatch& batch, u8* found, unsigned threads) = 0;
+    virtual void erase(const KeyBatch& batch, u8* found, const BatchResources& resources) = 0;
     // Writes the values of keys, 0 for absent ones. `values` may be null.
-    virtual void find(const KeyBatch& batch, void* values, u8* found, const SearchResources& resources) const = 0;
+    virtual void find(const KeyBatch& batch, void* values, u8* found, const BatchResources& resources) const = 0;
     // Runs mixed operations in their order.
     virtual void apply(const OperationBatch& batch, const OperationResults& results, unsigned threads) = 0;
     // Writes all pairs, in no particular order.

@@ -19,6 +19,7 @@
 #if defined(HR_ISA_AVX512)
 #include <immintrin.h>
 
+#include <algorithm>
 #include <type_traits>
 #endif
 
@@ -26,7 +27,6 @@ HR_BEGIN_NAMESPACE
 #if defined(HR_ISA_AVX512)
 namespace {
 
-constexpr u32 chunk_keys = 16;
 constexpr u64 absent = TagGroup::slot_count;  // the place of a key that the map does not have
 
 // For 8 bits of a hash: the tag in each byte of a group, and no keys that have passed it.
@@ -76,37 +76,44 @@ struct SearchedSlot<Key, void> {
     Key key;
 };
 
-// Searches chunks of keys. Arrays of a chunk are used again four chunks later. Value is void for sets.
-template <class Key, class Value>
+// Searches chunks of keys. Arrays of a chunk are used again four chunks later. Value is void for sets. Calls for
+// consecutive keys share a pipeline, so that the steps of all chunks overlap.
+template <class Key, class Value, SearchResult result>
 class ChunkedSearch {
 public:
-    explicit ChunkedSearch(const KeySearch& search) : search_(search), keys_(static_cast<const Key*>(search.keys)) {}
+    ChunkedSearch(const KeySearch& search, SearchPipeline& pipeline)
+        : search_(search), in_(pipeline), keys_(static_cast<const Key*>(search.keys)) {}
 
     template <bool is_cached>
     u64 run() {
         constexpr u64 last_step = is_cached ? 2 : 3;
-        const u64 chunks = search_.count / chunk_keys;
-        for (u64 turn = 0; turn < chunks + last_step; ++turn) {
+        const u64 chunks = search_.count / chunk_keys, end = search_.end / chunk_keys;
+        u64 turn = in_.turn;
+        for (; turn < end + last_step; ++turn) {
             if (turn < chunks) locate<is_cached>(turn);
             if (turn >= 1 && turn <= chunks) match<is_cached>(turn - 1);
             if (!is_cached && turn >= 2 && turn < chunks + 2) copy_slots(turn - 2);
             if (turn >= last_step) write(turn - last_step);
         }
-        for (u64 row = chunks * chunk_keys; row < search_.count; ++row) {
-            search_.unfinished[unfinished_++] = static_cast<u32>(row);
+        in_.turn = turn;
+        for (u64 row = std::max(search_.begin, end * chunk_keys); row < search_.end; ++row) {
+            const u64 at = row - search_.begin;
+            search_.unfinished[unfinished_++] = static_cast<u32>(at);
+            if (search_.found != nullptr) search_.found[at] = 0;
+            if constexpr (result != SearchResult::value) search_.addresses[at] = search_.nowhere;
         }
         return unfinished_;
     }
 
 private:
     using Slot = SearchedSlot<Key, Value>;
-    using Words = u64[4][chunk_keys];
     static constexpr u32 slot_words = sizeof(Slot) == 16 ? 2 : 1;
 
     // Computes the addresses of groups, first slots, and patterns.
     template <bool is_cached>
     [[gnu::always_inline]] void locate(u64 chunk) {
-        u64 *const groups = groups_[chunk % 4], *const slots = slots_[chunk % 4], *const wanted = wanted_[chunk % 4];
+        u64 *const groups = in_.groups[chunk % 4], *const slots = in_.slots[chunk % 4],
+                   *const wanted = in_.wanted[chunk % 4];
         for (u32 i = 0; i < chunk_keys; i += 8) {
             const __m512i key = keys_at(chunk * chunk_keys + i);
             const __m512i hash = folded_products(_mm512_xor_si512(key, word(search_.seed)));
@@ -129,8 +136,8 @@ private:
     // vectors of several places would be put together.
     template <bool is_cached>
     [[gnu::always_inline]] void match(u64 chunk) {
-        const u64 *const groups = groups_[chunk % 4], *const wanted = wanted_[chunk % 4];
-        u64 *const slots = slots_[chunk % 4], *const places = places_[chunk % 4];
+        const u64 *const groups = in_.groups[chunk % 4], *const wanted = in_.wanted[chunk % 4];
+        u64 *const slots = in_.slots[chunk % 4], *const places = in_.places[chunk % 4];
 #pragma GCC unroll 1
         for (u32 i = 0; i < chunk_keys; ++i) {
             const auto* const group = reinterpret_cast<const __m128i*>(groups[i]);
@@ -139,10 +146,10 @@ private:
             const u64 place = static_cast<u64>(trailing_zeros(static_cast<u32>(equal) | 1u << 16));
             const u64 slot = slot_or_group(place, slots[i] + place * sizeof(Slot), groups[i]);
             places[i] = place;
+            if constexpr (!is_cached || result == SearchResult::slot) slots[i] = slot;
             if constexpr (is_cached) {
                 copy_slot(chunk, i, slot);
             } else {
-                slots[i] = slot;
                 __builtin_prefetch(reinterpret_cast<void*>(slot));
             }
         }
@@ -150,18 +157,18 @@ private:
 
     [[gnu::always_inline]] void copy_slots(u64 chunk) {
 #pragma GCC unroll 1
-        for (u32 i = 0; i < chunk_keys; ++i) copy_slot(chunk, i, slots_[chunk % 4][i]);
+        for (u32 i = 0; i < chunk_keys; ++i) copy_slot(chunk, i, in_.slots[chunk % 4][i]);
     }
     [[gnu::always_inline]] void copy_slot(u64 chunk, u32 i, u64 at) {
-        __builtin_memcpy(found_[chunk % 4] + i * slot_words, reinterpret_cast<const void*>(at), sizeof(Slot));
+        __builtin_memcpy(in_.found[chunk % 4] + i * slot_words, reinterpret_cast<const void*>(at), sizeof(Slot));
     }
 
     // Compares keys, and writes results.
     [[gnu::always_inline]] void write(u64 chunk) {
-        u32 undecided = 0;
+        u32 unfinished = 0;
         for (u32 i = 0; i < chunk_keys; i += 8) {
-            const u64 row = chunk * chunk_keys + i;
-            const u64* const slots = found_[chunk % 4] + i * slot_words;
+            const u64 row = chunk * chunk_keys + i, at = row - search_.begin;
+            const u64* const slots = in_.found[chunk % 4] + i * slot_words;
             __m512i key = _mm512_load_si512(slots), value = _mm512_srli_epi64(key, 32);
             if constexpr (slot_words == 2) {
                 const __m512i others = _mm512_load_si512(slots + 8);
@@ -169,24 +176,39 @@ private:
                 key = _mm512_permutex2var_epi64(key, _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0), others);
             }
             if constexpr (sizeof(Key) == 4) key = _mm512_and_si512(key, word(0xFFFFFFFF));
-            const __m512i place = _mm512_load_si512(places_[chunk % 4] + i);
+            const __m512i place = _mm512_load_si512(in_.places[chunk % 4] + i);
             const __mmask8 has_slot = _mm512_cmplt_epu64_mask(place, word(absent));
             const u32 is_found = _mm512_mask_cmpeq_epi64_mask(has_slot, key, keys_at(row));
-            undecided |= (_mm512_cmpneq_epi64_mask(place, word(absent)) & ~is_found) << i;
-            const u64 flags = _pdep_u64(is_found, 0x0101010101010101);
-            __builtin_memcpy(search_.found + row, &flags, 8);
-            write_values(row, static_cast<__mmask8>(is_found), value);
+            unfinished |= (_mm512_cmpneq_epi64_mask(place, finished_place_) & ~is_found) << i;
+            if (result == SearchResult::value || search_.found != nullptr) {
+                const u64 flags = _pdep_u64(is_found, 0x0101010101010101);
+                __builtin_memcpy(search_.found + at, &flags, 8);
+            }
+            if constexpr (result == SearchResult::value) {
+                write_values(at, static_cast<__mmask8>(is_found), value);
+            } else {
+                const __m512i first = _mm512_load_si512(first_addresses(chunk) + i);
+                const __m512i address = result == SearchResult::slot ? first : _mm512_add_epi64(first, place);
+                const __m512i written =
+                    _mm512_mask_mov_epi64(word(search_.nowhere), static_cast<__mmask8>(is_found), address);
+                _mm512_storeu_si512(search_.addresses + at, written);
+            }
         }
         const __m512i numbers = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-        const __m512i rows = _mm512_add_epi32(numbers, _mm512_set1_epi32(static_cast<i32>(chunk * chunk_keys)));
-        const auto which = static_cast<__mmask16>(undecided);
+        const auto first = static_cast<i32>(chunk * chunk_keys - search_.begin);
+        const __m512i rows = _mm512_add_epi32(numbers, _mm512_set1_epi32(first));
+        const auto which = static_cast<__mmask16>(unfinished);
         _mm512_storeu_si512(search_.unfinished + unfinished_, _mm512_maskz_compress_epi32(which, rows));
-        unfinished_ += static_cast<u64>(count_ones(undecided));
+        unfinished_ += static_cast<u64>(count_ones(unfinished));
     }
-    [[gnu::always_inline]] void write_values(u64 row, __mmask8 is_found, __m512i value) {
+    // Returns the slots of keys, or the groups that have their tags.
+    const u64* first_addresses(u64 chunk) const {
+        return result == SearchResult::slot ? in_.slots[chunk % 4] : in_.groups[chunk % 4];
+    }
+    [[gnu::always_inline]] void write_values(u64 at, __mmask8 is_found, __m512i value) {
         if constexpr (!std::is_void_v<Value>) {
             if (search_.values == nullptr) return;
-            Value* const to = static_cast<Value*>(search_.values) + row;
+            Value* const to = static_cast<Value*>(search_.values) + at;
             if constexpr (sizeof(Value) == 8) {
                 _mm512_storeu_si512(to, _mm512_maskz_mov_epi64(is_found, value));
             } else {
@@ -206,35 +228,43 @@ private:
     static constexpr u32 log_slot_bytes = sizeof(Slot) == 4 ? 2 : sizeof(Slot) == 8 ? 3 : 4;
     static_assert(sizeof(Slot) == 1 << log_slot_bytes);
 
-    alignas(64) Words groups_, slots_, wanted_;  // addresses; slots_: the first ones of groups before `match`
-    alignas(64) Words places_;
-    alignas(64) u64 found_[4][chunk_keys * slot_words];  // copies of the slots that tags select
     const KeySearch search_;
+    SearchPipeline& in_;
     const Key* const keys_;
+    // The place of keys that are finished though they have no slot: that of absent keys, or none.
+    const __m512i finished_place_ = word(search_.lists_absent ? ~u64{0} : absent);
     u64 unfinished_ = 0;
 };
 
-template <class Key, class Value>
-u64 search_keys(const KeySearch& search) {
-    ChunkedSearch<Key, Value> chunked(search);
+template <class Key, class Value, SearchResult result>
+u64 search_keys(const KeySearch& search, SearchPipeline& pipeline) {
+    ChunkedSearch<Key, Value, result> chunked(search, pipeline);
     return search.is_cached ? chunked.template run<true>() : chunked.template run<false>();
 }
 
-template <class Key>
+template <SearchResult result, class Key>
 SearchKeys* search_kernel_of(u32 value_width) {
-    if (value_width == 0) return search_keys<Key, void>;
-    return value_width == 4 ? search_keys<Key, u32> : search_keys<Key, u64>;
+    if (value_width == 0) return search_keys<Key, void, result>;
+    return value_width == 4 ? search_keys<Key, u32, result> : search_keys<Key, u64, result>;
+}
+
+template <SearchResult result>
+SearchKeys* search_kernel_of(const SearchKind& kind) {
+    return kind.key_width == 4 ? search_kernel_of<result, u32>(kind.value_width)
+                               : search_kernel_of<result, u64>(kind.value_width);
 }
 
 }  // namespace
 
-SearchKeys* search_kernel(u32 key_width, u32 value_width) {
-    return key_width == 4 ? search_kernel_of<u32>(value_width) : search_kernel_of<u64>(value_width);
+SearchKeys* search_kernel(const SearchKind& kind) {
+    if (kind.result == SearchResult::value) return search_kernel_of<SearchResult::value>(kind);
+    return kind.result == SearchResult::slot ? search_kernel_of<SearchResult::slot>(kind)
+                                             : search_kernel_of<SearchResult::tag>(kind);
 }
 
 #else
 
-SearchKeys* search_kernel(u32, u32) { return nullptr; }
+SearchKeys* search_kernel(const SearchKind&) { return nullptr; }
 
 #endif
 HR_END_NAMESPACE

@@ -168,27 +168,32 @@ inline Prefetch prefetch_for(u64 table_bytes, Prefetch wanted) {
     return table_bytes > cached_bytes ? wanted : Prefetch::nothing;
 }
 
-// Calls visit(hash, position) for each key in order. `table_of(hash)`: the table of a hash. The memory of the next
-// searches is fetched first: tags, then slots.
+// Calls visit(hash, position) for keys in order. `table_of(hash)`: the table of a hash. `row_at(i)`: number of key i in
+// `rows`, for i < count. The memory of the next searches is fetched first: tags, then slots.
 //
 // Inlined, so that `visit` keeps its values in registers while it stores flags, which may alias them.
-template <class Key, class TableOf, class Visit>
-[[gnu::always_inline]] inline void visit_rows(const KeyRows<Key> rows, Prefetch prefetch, const TableOf& table_of,
-                                              const Visit& visit) {
+template <class Key, class RowAt, class TableOf, class Visit>
+[[gnu::always_inline]] inline void visit_chosen(const KeyRows<Key> rows, u64 count, const RowAt& row_at,
+                                                Prefetch prefetch, const TableOf& table_of, const Visit& visit) {
+    const auto hash_at = [=](u64 i) { return placing_hash(rows.keys[rows.first + row_at(i)], rows.seed); };
     if (prefetch == Prefetch::nothing) {
-        const u64 end = rows.first + rows.count;
-        for (u64 at = rows.first; at < end; ++at) visit(placing_hash(rows.keys[at], rows.seed), at);
+        for (u64 i = 0; i < count; ++i) visit(hash_at(i), rows.first + row_at(i));
         return;
     }
     u64 hashes[searches_in_flight];
-    for (u64 at = 0; at < rows.count; at += searches_in_flight) {
-        const u64 few = std::min(searches_in_flight, rows.count - at), first = rows.first + at;
-        for (u64 i = 0; i < few; ++i) hashes[i] = placing_hash(rows.keys[first + i], rows.seed);
+    for (u64 at = 0; at < count; at += searches_in_flight) {
+        const u64 few = std::min(searches_in_flight, count - at);
+        for (u64 i = 0; i < few; ++i) hashes[i] = hash_at(at + i);
         for (u64 i = 0; i < few; ++i) table_of(hashes[i]).prefetch_tags(hashes[i]);
         const bool is_insertion = prefetch == Prefetch::insertion;
         for (u64 i = 0; i < few; ++i) table_of(hashes[i]).prefetch_slot(hashes[i], is_insertion);
-        for (u64 i = 0; i < few; ++i) visit(hashes[i], first + i);
+        for (u64 i = 0; i < few; ++i) visit(hashes[i], rows.first + row_at(at + i));
     }
+}
+template <class Key, class TableOf, class Visit>
+[[gnu::always_inline]] inline void visit_rows(const KeyRows<Key> rows, Prefetch prefetch, const TableOf& table_of,
+                                              const Visit& visit) {
+    visit_chosen(rows, rows.count, [](u64 i) { return i; }, prefetch, table_of, visit);
 }
 
 }  // namespace headrace

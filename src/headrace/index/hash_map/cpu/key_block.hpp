@@ -1,0 +1,88 @@
+// Searches for the keys of a block of a batch by vectors, before the block's operations run. Then those of keys that
+// were found need no search. Others run one by one, in their order.
+//
+//     batch: sum a 1, sum b 2, sum a 3, sum b 4    map: a 5
+//     a is found: 5 + 1 + 3 by the address of its slot. Then b is inserted with 2, and 4 is added to it.
+//
+// Equal keys of a block are either all found or all others, so each key has its operations in order.
+#pragma once
+#include <span>
+
+#include "index/hash_map/cpu/search_kernels.hpp"
+#include "index/hash_map/cpu/sharded_rows.hpp"
+
+namespace headrace {
+
+// The lines of a block's slots and tags stay in the first cache until its operations run.
+constexpr u64 block_rows = 128;
+// Fewer searches take less time one by one: a kernel first reads the heads of all tables.
+constexpr u64 searched_by_kernel_from = 64;
+
+// Searches for the keys of a part of a batch, block by block. Searches of later blocks begin before the operations of
+// a block run.
+template <class Key, class Table>
+class KeyBlocks {
+public:
+    // `kernel`: null to find no key. `tables`: those of the keys, from the shard `first_shard` on. `adds`: whether
+    // absent keys are among `others`.
+    KeyBlocks(SearchKeys* kernel, const KeyRows<Key>& rows, std::span<const Table> tables, u64 first_shard, bool adds)
+        : kernel_(rows.count < searched_by_kernel_from ? nullptr : kernel),
+          rows_(rows),
+          tables_(tables),
+          first_shard_(first_shard),
+          adds_(adds) {}
+
+    // Returns what to fetch for searches one by one, by the size of the tables now.
+    Prefetch prefetch(Prefetch wanted) const { return prefetch_for(table_bytes(), wanted); }
+
+    bool has_kernel() const { return kernel_ != nullptr; }
+
+    // Searches for the keys of the block that follows the last one: rows from `begin` on. `found`: a flag for each of
+    // them; null for none. Addresses of keys without one are that of `nowhere`.
+    void search(u64 begin, u64 end, u8* found, void* nowhere) {
+        if (!is_running_) start(begin);
+        const Key* const keys = rows_.keys + rows_.first + base_;
+        other_count_ = kernel_({heads_, keys, rows_.count - base_, rows_.seed, is_cached_, adds_, begin - base_,
+                                end - base_, others_, found, nullptr, addresses_, reinterpret_cast<u64>(nowhere)},
+                               pipeline_);
+    }
+
+    // Begins with new searches at the next block: a block was left out, or keys were added. Searches that have begun
+    // would miss these keys, and later searches of the same block would find them.
+    void restart() { is_running_ = false; }
+
+    template <class Item>
+    Item* address(u64 i) const {
+        return reinterpret_cast<Item*>(addresses_[i]);
+    }
+    // The numbers of keys in the block that were not found.
+    std::span<const u32> others() const { return {others_, other_count_}; }
+
+private:
+    u64 table_bytes() const {
+        u64 sum = 0;
+        for (const Table& table : tables_) sum += table.bytes();
+        return sum;
+    }
+    void start(u64 begin) {
+        for (u64 i = 0; i < tables_.size(); ++i) heads_[first_shard_ + i] = tables_[i].search_word();
+        is_cached_ = table_bytes() <= cached_bytes;
+        pipeline_.turn = 0;
+        base_ = begin;
+        is_running_ = true;
+    }
+
+    SearchKeys* kernel_;
+    const KeyRows<Key> rows_;
+    std::span<const Table> tables_;
+    u64 first_shard_;
+    bool adds_, is_cached_ = true, is_running_ = false;
+    u64 base_ = 0;  // the first row of the pipeline
+    u64 other_count_ = 0;
+    u64 heads_[shard_count];
+    SearchPipeline pipeline_;
+    u64 addresses_[block_rows];
+    u32 others_[block_rows + 16];
+};
+
+}  // namespace headrace
