@@ -54,6 +54,14 @@ class FiberMultiMap:
         assert self.launcher.fetch(rows).view(np.uint32).tolist() == np.repeat(np.arange(len(keys)), np.diff(offsets)).tolist()
         return [sorted(bits_of(found[begin:end])) for begin, end in pairwise(offsets)]
 
+    def erase(self, keys: NDArray[Any]) -> list[bool]:
+        """Return for each key whether it had a value."""
+        found, launcher = self.launcher.allocate(len(keys)), self.launcher
+        by_key = launcher.put(_row_numbers(keys))
+        self.map.erase_first(launcher, self.rows(keys), found, np.dtype(self.value).kind, by_key)
+        flags: list[bool] = launcher.fetch(found).view(bool).tolist()
+        return flags
+
     def erase_all(self, keys: NDArray[Any]) -> list[int]:
         """Return the number of erased pairs of each row."""
         counts = self.launcher.allocate(len(keys) * 8)
@@ -66,8 +74,7 @@ class FiberMultiMap:
         launcher, value = self.launcher, np.dtype(self.value)
         firsts, counts = launcher.allocate(len(keys) * value.itemsize), launcher.allocate(len(keys) * 8)
         mixed = MixedRows(launcher.put(operations), self.rows(keys, values), firsts, None, value.kind, MULTI_KINDS.known)
-        by_key = np.argsort(np.array(bits_of(keys), np.uint64), kind="stable").astype(np.uint32)
-        self.map.run_in_order(launcher, mixed, counts, launcher.put(by_key))
+        self.map.run_in_order(launcher, mixed, counts, launcher.put(_row_numbers(keys)))
         return bits_of(launcher.fetch(firsts).view(value)), launcher.fetch(counts).view(np.int64).tolist()
 
     def items(self) -> Counter[tuple[int, int]]:
@@ -78,3 +85,8 @@ class FiberMultiMap:
         self.map.items(self.launcher, keys, values)
         fetched = self.launcher.fetch(keys).view(self.key), self.launcher.fetch(values).view(self.value)
         return Counter(zip(*map(bits_of, fetched), strict=True))
+
+
+def _row_numbers(keys: NDArray[Any]) -> NDArray[np.uint32]:
+    """Return row numbers by key."""
+    return np.argsort(np.array(bits_of(keys), np.uint64), kind="stable").astype(np.uint32)

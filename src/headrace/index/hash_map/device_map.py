@@ -126,6 +126,10 @@ class MapOnDevice:
                 launch(launcher, Rows(keys, None, keys.length), result)
         return result
 
+    def _order(self, keys: Array) -> Array:
+        """Return the numbers of rows by key as uint32; those of a key are ascending."""
+        return take(argsort(keys.owner, total_order=True, dtype="uint32", context=self._context))
+
     def _tuned(self, tuning: SlabTuning) -> SlabTuning:
         """Return the sizes with those of the device's passes and sorts, if bulk builds have none."""
         if tuning.build.split is not None:
@@ -238,7 +242,7 @@ class DeviceMap(MapOnDevice):
         by_key = None
         if order == "sequential":
             check_numbers(batch.operations, batch.kinds, self._context)
-            by_key = take(argsort(keys.owner, total_order=True, dtype="uint32", context=self._context))
+            by_key = self._order(keys)
         with self._launches(keys, batch.operations, batch.values, batch.held, batch.found, by_key) as launcher:
             if by_key is not None:
                 self._map.run_in_order(launcher, mixed, by_key)

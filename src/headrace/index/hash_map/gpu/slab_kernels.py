@@ -54,8 +54,9 @@ _SIGNATURES = {
     "copy_values": "PQPPP",
     "erase_values": "PQPIPPP",
     "erase_sorted": "IPPQPP",
-    "replay_lists": f"{MIXED_TASK.argument}PPPPP",
-    "list_slots": "PQPPPP",
+    "replay_lists": f"{MIXED_TASK.argument}PPPQPPPPP",
+    "list_slots": "PQPPIPPPP",
+    "clear_first": "PPQP",
     "replay_operations": f"{MIXED_TASK.argument}PPPPP",
     "finish_operations": "QPPP",
     "list_changes": f"{MIXED_TASK.argument}PPP",
@@ -79,6 +80,7 @@ _FILES = {
         "erase_sorted",
         "replay_lists",
         "list_slots",
+        "clear_first",
     ),
 }
 _REDUCTIONS = {"sum": 0, "min": 1, "max": 2, "last": 5, "first": 6}
