@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from headrace import Context, HashMap, HashMultiMap, HashSet, MemoryLimitError, OptionError, UnsupportedDeviceError
+from headrace import Context, HashMap, HashMultiMap, HashSet, MemoryLimitError, OptionError
 from headrace.arrays.device_array import DeviceArray
 from headrace.index.hash_map.device_map import DeviceMap
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING
@@ -39,7 +39,7 @@ def check_same(one: HashMap, other: HashMap, keys: NDArray[Any]) -> None:
 def test_map_histories(key: str, value: str) -> None:
     random = np.random.default_rng(9)
     one, other = HashMap(key, value, context=Context(device="cuda")), HashMap(key, value)
-    reductions = ["last", "first", "sum", "min", "max"] if value[0] != "f" else ["last", "first"]
+    reductions = ["last", "first", "sum", "min", "max"]
     for step in range(14):
         count = int(random.choice(BATCHES))
         keys, values = numbers_of(key, random, count, span=60_000), numbers_of(value, random, count)
@@ -53,6 +53,26 @@ def test_map_histories(key: str, value: str) -> None:
     one.clear()
     assert len(one) == 0
     assert not on_host(one.contains(keys)).any()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("reduce", ["sum", "min", "max"])
+def test_floats_are_reduced_in_order(reduce: str, dtype: str) -> None:
+    """Sums have the bits of additions one by one. One key has a third of all rows."""
+    random = np.random.default_rng(11)
+    one, sums = HashMap("int64", dtype, context=Context(device="cuda")), dict[int, Any]()
+    for count in (1000, 200_000, 777):
+        keys, values = random.integers(0, 5000, count), (random.standard_normal(count) * 1e3).astype(dtype)
+        keys[random.random(count) < 0.3] = 17
+        one.upsert(keys, values, reduce=reduce)
+        for key, value in zip(keys.tolist(), values, strict=True):
+            held = sums.get(key, value)
+            sums[key] = (
+                value if key not in sums else held + value if reduce == "sum" else getattr(np, f"{reduce}imum")(held, value)
+            )
+    found = [on_host(part) for part in one.items()]
+    assert found[0].tolist() == sorted(sums)
+    assert found[1].tobytes() == np.array([sums[key] for key in sorted(sums)], dtype).tobytes()
 
 
 @pytest.mark.parametrize("key", ["uint32", "int64"])
@@ -282,8 +302,6 @@ def test_memory_limit() -> None:
 
 def test_refused_calls() -> None:
     one = HashMap("int32", "float32", context=Context(device="cuda"))
-    with pytest.raises(UnsupportedDeviceError, match="reduces floats by 'last' and 'first', not by 'sum'"):
-        one.upsert([1], [1.0], reduce="sum")
     torch = pytest.importorskip("torch")
     with pytest.raises(OptionError, match="arrays lie on cuda and cpu"):
         HashMap("int32", "int32").find(torch.zeros(3, dtype=torch.int32, device="cuda"))

@@ -113,6 +113,34 @@ def test_a_table_grows_in_the_middle_of_a_batch(order: str) -> None:
     assert table.map.capacity > 100
 
 
+def _floats(random: np.random.Generator, count: int, dtype: str) -> NDArray[Any]:
+    """Return floats whose sum depends on their order, among them NaN of different bits, infinities and both zeros."""
+    numbers = (random.standard_normal(count) * 10.0 ** random.integers(-6, 6, count)).astype(dtype)
+    special = np.array([np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0], dtype)
+    chosen = random.integers(0, 400, count)
+    return np.where(chosen < len(special), special[chosen % len(special)], numbers)
+
+
+@pytest.mark.long_except("sum-*", "min-8-4-random-1")
+@pytest.mark.parametrize(("order", "seed"), [("forward", 0), ("reverse", 0), ("random", 1)])
+@pytest.mark.parametrize("widths", [(4, 4), (8, 4), (8, 8)], ids="{0[0]}-{0[1]}".format)
+@pytest.mark.parametrize("reduce", ["sum", "min", "max"])
+def test_floats_are_reduced_in_order(reduce: str, widths: tuple[int, int], order: str, seed: int) -> None:
+    """By one block, and after a sort. Some keys have more rows than two warps have lanes. The table grows."""
+    random = np.random.default_rng(seed + 8)
+    table, oracle = FiberMap.of(widths, FiberLauncher(order, seed), SHORT), MapOracle()
+    table.value = f"float{8 * widths[1]}"
+    for count in (1, 80, 300, 96, 250):
+        keys, values = numbers_of(table.key, random, count, span=count), _floats(random, count, table.value)
+        keys[random.random(count) < 0.5] = 3
+        expected = oracle.upsert(keys, values, reduce)
+        if table.map.is_small(count):
+            assert table.upsert(keys, values, reduce) == expected
+        else:
+            assert table.upsert_in_order(keys, values, reduce) == expected
+        assert table.items() == oracle.items(table.value)
+
+
 def _nan_sums() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     bits = np.array([0x7FC00001, 0xFFC00002, 0x7F800000, 0xFF800000, 0x3F800000], np.uint32)
     held, given = np.meshgrid(bits, bits)

@@ -17,16 +17,15 @@ from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.placement import empty_like, in_stream_of
 from headrace.core.budget import Budget
 from headrace.core.context import Context
-from headrace.core.errors import UnsupportedDeviceError
 from headrace.gpu.device.device import gpu, is_lasting
 from headrace.gpu.device.event import Event
 from headrace.gpu.kernels.launcher import GpuLauncher
 from headrace.gpu.memory.pool import PoolBuffer, device_pool
 from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows, MixedSlabHash
 from headrace.index.hash_map.gpu.slab_hash import SlabHash
-from headrace.index.hash_map.gpu.slab_kernels import Rows
+from headrace.index.hash_map.gpu.slab_kernels import Rows, is_ordered_reduction
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
-from headrace.index.hash_map.operations import OperationBatch, check_numbers
+from headrace.index.hash_map.operations import MapOperation, OperationBatch, check_numbers
 from headrace.index.hash_map.pair_types import HashStatistics, PairTypes
 from headrace.index.hash_map.results import DeviceRef
 from headrace.primitives.copy import copier
@@ -204,18 +203,17 @@ class DeviceMap(MapOnDevice):
     def upsert(self, keys: Array, values: Array | None, reduce: str) -> int:
         """Insert keys, and reduce the values of those that are present. Return the number of keys added.
 
-        Raise UnsupportedDeviceError if floats are to be summed or compared. Raise MemoryLimitError if the map does not
-        fit; it is as before.
+        Raise MemoryLimitError if the map does not fit; it is as before.
         """
-        kind = self._types.value_kind
-        if kind == "f" and reduce not in {"last", "first"}:
-            raise UnsupportedDeviceError(
-                f"a map on a GPU reduces floats by 'last' and 'first', not by {reduce!r}; use integers or a map on the CPU"
-            )
-        if not keys.length:
+        kind, rows = self._types.value_kind, Rows(keys, values, keys.length)
+        if not rows.count:
             return 0
-        with self._launches(keys, values) as launcher:
-            return self._map.upsert(launcher, Rows(keys, values, keys.length), reduce, kind)
+        if not is_ordered_reduction(reduce, kind) or self._map.is_small(rows.count):
+            with self._launches(keys, values) as launcher:
+                return self._map.upsert(launcher, rows, reduce, kind)
+        by_key = self._order(keys)
+        with self._launches(keys, values, by_key) as launcher:
+            return self._map.upsert_in_order(launcher, rows, MapOperation[reduce.upper()], kind, by_key)
 
     def replace(self, keys: Array, values: Array) -> Array:
         """Replace values of keys that are present, and return a flag for each key: whether it is."""

@@ -18,7 +18,7 @@ from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows
 from headrace.index.hash_map.gpu.multimap.multi_slab_hash import MultiSlabHash, SortedValues
 from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import MULTI_TUNING
-from headrace.index.hash_map.operations import ListBatch, check_numbers
+from headrace.index.hash_map.operations import MULTI_KINDS, ListBatch, MapOperation, check_numbers
 from headrace.index.hash_map.pair_types import PairTypes
 from headrace.primitives.scan import scan_line
 
@@ -86,9 +86,11 @@ class DeviceMultiMap(MapOnDevice):
         """Erase the smallest value of each key, and return a flag for each: whether there was one. The host waits."""
         found = empty_like(keys, keys.length, "|b1")
         if keys.length:
-            by_key = self._order(keys)
+            by_key, rows = self._order(keys), Rows(keys, None, keys.length)
             with self._launches(keys, found, by_key) as launcher:
-                self._map.erase_first(launcher, Rows(keys, None, keys.length), found, self._types.value_kind, by_key)
+                operations = launcher.allocate(rows.count, fill=MapOperation.ERASE)
+                mixed = MixedRows(operations, rows, None, found, self._types.value_kind, MULTI_KINDS.known)
+                self._map.run_in_order(launcher, mixed, launcher.allocate(8 * rows.count), by_key)
         return found
 
     def erase_all(self, keys: Array) -> Array:

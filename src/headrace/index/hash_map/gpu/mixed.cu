@@ -27,8 +27,10 @@ HR_FN slab::MixedOperation<L> operation_of(const MixedTask& task, u64 row) {
 }
 
 HR_FN void write_result(const MixedTask& task, u64 row, const OptionalValue<Value>& held) {
-    task.found[row] = held.is_present;
-    if constexpr (L::has_values) static_cast<Value*>(task.held)[row] = held.value;
+    if (task.found != nullptr) task.found[row] = held.is_present;
+    if constexpr (L::has_values) {
+        if (task.held != nullptr) static_cast<Value*>(task.held)[row] = held.value;
+    }
 }
 
 // Returns the state of a key that a search has found, or not.
@@ -45,12 +47,50 @@ HR_FN OptionalValue<Value> held_by(const SlabTable& table, const slab::Match& ma
 // In the result of replay_operations: the slot of a key that is to be emptied.
 constexpr u32 is_erased = slab::fresh;
 
+// The operations of a key from a place in the order of all rows on, one a lane, if the key has that many.
+struct ReplayedRows {
+    u32 row;
+    bool is_own;  // whether the lane has an operation of the key
+    slab::MixedOperation<L> operation;
+};
+
+HR_FN ReplayedRows rows_of_key(const MixedTask& task, const u32* rows, u64 begin, Key key) {
+    const u64 at = begin + tile::lane();
+    ReplayedRows found{at < task.count ? rows[at] : 0, false, {}};
+    found.is_own = at < task.count && key_of(task, found.row) == key;
+    if (found.is_own) found.operation = operation_of(task, found.row);
+    return found;
+}
+
+// Runs the operations of a key from `begin` on by a warp, and writes their results. Returns the state after them. The
+// operations are run one by one, but their rows are loaded side by side, and before those of the 32 rows before them.
+HR_FN OptionalValue<Value> replay_by_warp(const MixedTask& task, const u32* rows, u64 begin, Key key,
+                                          OptionalValue<Value> state) {
+    ReplayedRows own = rows_of_key(task, rows, begin, key);
+    for (u32 count = tile::lanes; count == tile::lanes; begin += tile::lanes) {
+        const ReplayedRows next = rows_of_key(task, rows, begin + tile::lanes, key);
+        count = __popc(__ballot_sync(tile::all_lanes, own.is_own));
+        OptionalValue<Value> before = state;
+        for (u32 source = 0; source < count; ++source) {
+            if (tile::lane() == source) before = state;
+            const u32 operation = tile::shuffle(static_cast<u32>(own.operation.operation), source);
+            const Value given = tile::shuffle(own.operation.given.value, source);
+            state = operate(state, static_cast<MapOperation>(operation), static_cast<NumberKind>(task.kind), given);
+        }
+        if (own.is_own) write_result(task, own.row, before);
+        own = next;
+    }
+    return state;
+}
+
+constexpr u32 thread_turns = 8;  // operations of a key that one thread runs
+
 // Computes the value of each distinct key after the batch without a change of the table. `rows`: the rows by key, those
-// of a key in their order. The thread of a key's first row runs all operations of the key.
+// of a key in their order. The thread of a key's first row runs the first operations of the key, its warp all others.
 //
 // Written for the first row of each key: `finals`, the value; `slots`, no_slot if the key is to be inserted; and
 // `old_slots`, the slot whose value is to be replaced, or with `is_erased` to be emptied. Other rows get `skipped`.
-// counts[3]: keys to be inserted.
+// counts[3]: keys to be inserted. Results are not written where task.held or task.found is null.
 extern "C" __global__ void __launch_bounds__(threads)
     replay_operations(const __grid_constant__ SlabTable table, const __grid_constant__ MixedTask task, const u32* rows,
                       u32* slots, u32* old_slots, Value* finals, u64* counts) {
@@ -60,16 +100,26 @@ extern "C" __global__ void __launch_bounds__(threads)
     const Key key = is_inside ? key_of(task, row) : Key{0};
     const bool is_first = is_inside && (place == 0 || key_of(task, rows[place - 1]) != key);
     const slab::Match match = slab::search<L>(table, key, is_first);
-    bool is_added = false;
+    OptionalValue<Value> state = held_by(table, match);
+    bool is_left = is_first;
+    for (u64 at = place; is_left && at < place + thread_turns; ++at) {
+        is_left = at < task.count && key_of(task, rows[at]) == key;
+        if (!is_left) break;
+        write_result(task, rows[at], state);
+        const auto own = operation_of(task, rows[at]);
+        state = operate(state, own.operation, own.kind, own.given.value);
+    }
+    for (u32 left = __ballot_sync(tile::all_lanes, is_left); left != 0; left &= left - 1) {
+        const u32 source = __ffs(left) - 1;
+        const OptionalValue<Value> begun{tile::shuffle(state.value, source),
+                                         tile::shuffle(static_cast<u32>(state.is_present), source) != 0};
+        const u64 begin = tile::shuffle(place, source) + thread_turns;
+        const OptionalValue<Value> ended = replay_by_warp(task, rows, begin, tile::shuffle(key, source), begun);
+        if (tile::lane() == source) state = ended;
+    }
+    const bool was_present = match.slot != slab::no_slot;
+    const bool is_added = is_first && state.is_present && !was_present;
     if (is_first) {
-        const bool was_present = match.slot != slab::no_slot;
-        OptionalValue<Value> state = held_by(table, match);
-        for (u64 at = place; at < task.count && key_of(task, rows[at]) == key; ++at) {
-            write_result(task, rows[at], state);
-            const auto own = operation_of(task, rows[at]);
-            state = operate(state, own.operation, own.kind, own.given.value);
-        }
-        is_added = state.is_present && !was_present;
         if constexpr (L::has_values) finals[row] = state.value;
         slots[row] = is_added ? slab::no_slot : slab::skipped;
         old_slots[row] = !was_present ? slab::skipped : state.is_present ? match.slot : match.slot | is_erased;

@@ -30,7 +30,8 @@ class MixedRows:
     operations: Any  # number of each operation
     rows: Rows  # their keys and values
     held: Any
-    found: Any  # results: value of each key before its operation, None for sets; and whether the key was present
+    found: Any
+    """Results: value of each key before its operation, None for sets; and whether the key was present. None if not needed."""
     kind: str  # NumPy's letter of the values' type
     known: int  # a bit for each operation that the map has
 
@@ -71,6 +72,16 @@ class _FirstRound:
 
 class MixedSlabHash(SlabHash):
     """A hash map or set in device memory with mixed operations."""
+
+    def upsert_in_order(self, launcher: Launcher, rows: Rows, operation: int, kind: str, by_key: Any) -> int:
+        """Insert rows, and reduce the values of each key in the order of its rows. Return the number of keys added.
+
+        `operation`: number of ``"sum"``, ``"min"`` or ``"max"``. `kind`: NumPy's letter of the values' type.
+        `by_key`, errors: as for `run_in_order`.
+        """
+        before, operations = self.size, launcher.allocate(rows.count, fill=operation)
+        self.run_in_order(launcher, MixedRows(operations, rows, None, None, kind, 1 << operation), by_key)
+        return self.size - before
 
     def run_in_order(self, launcher: Launcher, mixed: MixedRows, by_key: Any) -> None:
         """Run operations in their order. The host waits twice.

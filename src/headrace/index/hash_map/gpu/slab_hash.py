@@ -100,7 +100,8 @@ class SlabHash(GrowingTable):
     def upsert(self, launcher: Launcher, rows: Rows, reduce: str, kind: str) -> int:
         """Insert rows, and reduce the values of present keys. Return the number of keys added.
 
-        `reduce`, `kind`: as `headrace.HashMap.upsert`, and NumPy's letter of the values' type.
+        `reduce`, `kind`: As `headrace.HashMap.upsert`, and NumPy's letter of the values' type. Only small batches reduce floats,
+        except by ``"first"`` and ``"last"``.
         Raise MemoryLimitError if the map does not fit; it is as before.
         """
         before = self._memory.buckets
@@ -117,10 +118,8 @@ class SlabHash(GrowingTable):
             if added is not None:
                 return added
         self._reserve(launcher, ceil(rows.count * self._added_part))
-        if self._is_small(rows.count):
-            added = self._upsert_small(launcher, rows, reduction_number(reduce, kind))
-            if added is not None:
-                return added
+        if self.is_small(rows.count):
+            return self._upsert_small(launcher, rows, reduction_number(reduce, kind))
         self._load(launcher)
         work = launcher.allocate(_SLOTS_OFFSET + rows.count * 4)  # one allocation, since the GPU is idle meanwhile
         counts, slots = BufferSlice(work, 0, COUNTS_BYTES), BufferSlice(work, _SLOTS_OFFSET)
@@ -191,17 +190,20 @@ class SlabHash(GrowingTable):
         )
         self.size = int(launcher.fetch(counter).view(np.uint64)[0])
 
-    def _is_small(self, count: int) -> bool:
+    def is_small(self, count: int) -> bool:
         """Return whether one block inserts, replaces or erases that number of rows."""
         return self._insertion == "insert_pairs" and count <= self._tuning.block_rows
 
-    def _upsert_small(self, launcher: Launcher, rows: Rows, reduction: int) -> int | None:
-        """Insert a batch by one launch. Return the number of keys added, or None if slabs are missing."""
-        added, failed = self._block_answer(launcher, "upsert_rows", (rows.keys, rows.values, rows.count, reduction))
-        if failed:
-            return None
-        self.size += added
-        return added
+    def _upsert_small(self, launcher: Launcher, rows: Rows, reduction: int) -> int:
+        """Insert a batch by one launch, and one more after each rebuild for slabs. Return the number of keys added."""
+        buckets = max(self._memory.buckets, self._buckets_for(self.size + rows.count))
+        while True:
+            added, failed = self._block_answer(launcher, "upsert_rows", (rows.keys, rows.values, rows.count, reduction))
+            if not failed:
+                self.size += added
+                return added
+            self._rebuild(launcher, buckets)  # a rebuild without growth compacts the lists
+            buckets = 2 * self._memory.buckets
 
     def _block_answer(self, launcher: Launcher, name: str, args: tuple[Any, ...]) -> list[int]:
         """Run a kernel of one block, and return its answer, two numbers. The host waits."""
@@ -294,7 +296,7 @@ class SlabHash(GrowingTable):
         self._change(launcher, rows, lambda: self._replace(launcher, rows, found))
 
     def _replace(self, launcher: Launcher, rows: Rows, found: Any) -> None:
-        if self._is_small(rows.count):
+        if self.is_small(rows.count):
             args = self._memory.packed, rows.keys, rows.values, rows.count, found
             launcher.launch(slab_entry("replace_rows"), self._block_shape(), args)
         else:
@@ -305,7 +307,7 @@ class SlabHash(GrowingTable):
         self._change(launcher, keys, lambda: self._erase(launcher, keys, found), adds=False, erases=True)
 
     def _erase(self, launcher: Launcher, keys: Rows, found: Any) -> None:
-        if self._is_small(keys.count):
+        if self.is_small(keys.count):
             self.size -= self._block_answer(launcher, "erase_rows", (keys.keys, keys.count, found))[0]
             return
         located, counts = self._locate(launcher, keys), launcher.allocate(16, fill=0)

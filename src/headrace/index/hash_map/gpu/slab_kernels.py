@@ -84,6 +84,7 @@ _FILES = {
     ),
 }
 _REDUCTIONS = {"sum": 0, "min": 1, "max": 2, "last": 5, "first": 6}
+_FLOAT_REDUCTIONS = {"sum": 7, "min": 8, "max": 9}
 _SIGNED = 2  # added to the numbers of `min` and `max` for signed integers
 
 
@@ -118,8 +119,15 @@ class Memory:
         return self.buckets + 1 + self.blocks * BLOCK_SLABS
 
 
+def is_ordered_reduction(reduce: str, kind: str) -> bool:
+    """Return whether values are computed in the order of their rows."""
+    return kind == "f" and reduce in _FLOAT_REDUCTIONS
+
+
 def reduction_number(reduce: str, kind: str) -> int:
     """Return the number of a ``SlotReduction`` (reductions.cuh); `kind`: NumPy's letter of the values' type."""
+    if is_ordered_reduction(reduce, kind):
+        return _FLOAT_REDUCTIONS[reduce]
     return _REDUCTIONS[reduce] + (_SIGNED if kind == "i" and reduce in {"min", "max"} else 0)
 
 

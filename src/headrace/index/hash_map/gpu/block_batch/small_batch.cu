@@ -5,11 +5,39 @@
 // of all rows are prefetched.
 #include "index/hash_map/gpu/batch_rows.cuh"
 #include "index/hash_map/gpu/block_batch/block_upsert.cuh"
+#include "index/hash_map/rules/map_operation.hpp"
 
 using namespace headrace;
 
 using slab::Key, slab::L, slab::Value;
 using slab::key_of_row, slab::threads;
+
+HR_FN bool is_of_floats(slab::SlotReduction how) { return how >= slab::SlotReduction::float_sum; }
+
+// Reduces floats in the order of the rows. The thread of a key's first row looks at all later rows of the block.
+HR_FN void fold_floats(const SlabTable& table, u32 slot, Value value, u32 count, slab::SlotReduction how) {
+    __shared__ u32 slots[threads];
+    __shared__ Value values[threads];
+    __shared__ u8 is_added[threads];  // of the first row of a key: whether the key was absent
+    const u32 row = threadIdx.x, own = slot & ~slab::fresh;
+    slots[row] = slot == slab::no_slot ? slot : own;
+    values[row] = value;
+    is_added[row] = 0;
+    __syncthreads();
+    u32 first = 0;
+    while (slots[first] != slots[row]) ++first;
+    if (slot != slab::no_slot && (slot & slab::fresh) != 0) is_added[first] = 1;
+    __syncthreads();
+    if (slot == slab::no_slot || first != row) return;
+    const u32 step = static_cast<u32>(how) - static_cast<u32>(slab::SlotReduction::float_sum);
+    const auto operation = static_cast<MapOperation>(static_cast<u32>(MapOperation::sum) + step);
+    Value* const held = slab::value_in<L>(slab::slab_of_slot(table, own), own & 31);
+    OptionalValue<Value> state{tile::load_relaxed(held), is_added[row] == 0};
+    for (u32 at = row; at < count; ++at) {
+        if (slots[at] == own) state = operate(state, operation, NumberKind::floating, values[at]);
+    }
+    tile::store_relaxed(held, state.value);
+}
 
 // `answer`, in memory of the host: keys added, and rows without memory.
 extern "C" __global__ void __launch_bounds__(threads)
@@ -24,8 +52,17 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     if (is_active) tile::prefetch(slab::slab_at(table, slab::stored_key<L>(table, key).slab));
     const Value value = is_active && L::has_values ? values[row] : Value{0};
-    const slab::BlockCounts found =
-        slab::upsert_by_block<L>(table, {{key, value}, row, is_active}, static_cast<slab::SlotReduction>(how));
+    const auto reduction = static_cast<slab::SlotReduction>(how);
+    slab::BlockCounts found;
+    if (L::has_values && is_of_floats(reduction)) {
+        const slab::BlockSlot inserted = slab::insert_by_block<L>(table, {{key, value}, row, is_active});
+        found = inserted.counts;
+        if constexpr (L::has_values) {
+            if (inserted.has_repeated) fold_floats(table, inserted.slot, value, count, reduction);
+        }
+    } else {
+        found = slab::upsert_by_block<L>(table, {{key, value}, row, is_active}, reduction);
+    }
     if (row == 0) {
         answer[0] = found.added;
         answer[1] = found.failed;

@@ -264,11 +264,11 @@ extern "C" __global__ void __launch_bounds__(threads)
 // their order. The thread of a key's first row runs all operations of the key. If some operations are `erase`, results
 // need the sorted slots of the keys of which values are erased. A first launch, a draft without them, gives bounds.
 //
-// Written: the results, task.held or task.found, and `counts`; `slots`, no_slot for a pair to be inserted, `skipped`
-// for other rows; and `erasures` for the first row of each key, the number of its present values to be erased. The
-// latter is `skipped` for keys of which none is, and for other rows. totals[0]: pairs to be inserted, totals[1]: pairs
-// to be erased, totals[2]: operations `erase`. Without `sorted`, it is as if `erase` erased all values of the table.
-// `heap`: a word for each row.
+// Written: the results (task.held, task.found, `counts`), and `slots`: no_slot for a pair to be inserted. `erasures` has
+// for the first row of a key the number of its present values to be erased. Other rows get `skipped` in both.
+//
+// totals: pairs to be inserted, pairs to be erased, and operations `erase`. For keys with these, a draft counts all
+// insertions and all present values. `heap`: a word for each row.
 extern "C" __global__ void __launch_bounds__(threads)
     replay_lists(const __grid_constant__ SlabTable table, const __grid_constant__ MixedTask task, const u32* rows,
                  const u32* sorted_rows, const u32* sorted_slots, u64 sorted_count, u32* heap, u64* counts, u32* slots,

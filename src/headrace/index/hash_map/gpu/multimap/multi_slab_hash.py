@@ -20,7 +20,6 @@ from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows
 from headrace.index.hash_map.gpu.slab_hash import Contest, Insertion, Located, SlabHash
 from headrace.index.hash_map.gpu.slab_kernels import COUNTS_BYTES, GROUP_LANES, LOCATED, Rows
 from headrace.index.hash_map.gpu.tuning import MULTI_TUNING, SlabTuning
-from headrace.index.hash_map.operations import MULTI_KINDS, MapOperation
 
 _UNLIMITED = 0xFFFFFFFF
 """Numbers of looks and of rows after which no insertion is postponed, and of slabs after which no walk ends."""
@@ -46,6 +45,20 @@ class _Replay:
     heap: DeviceBuffer
     slots: DeviceBuffer
     erasures: DeviceBuffer
+
+
+@dataclass(frozen=True, slots=True)
+class _Slots:
+    """Slots of some keys. `rows`: the first row of each slot's key, ascending; None if the slots have no order."""
+
+    rows: DeviceBuffer | None
+    slots: DeviceBuffer | None
+    count: int
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """Arguments of kernels."""
+        return self.rows, self.slots, self.count
 
 
 class MultiSlabHash(SlabHash):
@@ -152,15 +165,6 @@ class MultiSlabHash(SlabHash):
         """Number of slabs of a list from which it is not walked."""
         return _UNLIMITED if self._tuning.sort is None else max(self._tuning.max_walk, self.size // _PAIRS_PER_LOOK)
 
-    def erase_first(self, launcher: Launcher, keys: Rows, found: Any, kind: str, by_key: Any) -> None:
-        """Erase the smallest value of each key, and write whether there was one. The host waits.
-
-        `kind`: NumPy's letter of the values' type. `by_key`, errors: as for `run_in_order`.
-        """
-        operations = launcher.allocate(keys.count, fill=MapOperation.ERASE)
-        mixed = MixedRows(operations, keys, None, found, kind, MULTI_KINDS.known)
-        self.run_in_order(launcher, mixed, launcher.allocate(8 * keys.count), by_key)
-
     def run_in_order(self, launcher: Launcher, mixed: MixedRows, counts: Any, by_key: Any) -> None:
         """Run operations in their order. The host waits twice, and once more if single values are erased.
 
@@ -177,48 +181,48 @@ class MultiSlabHash(SlabHash):
         self._load(launcher)
         is_reserved, buckets = False, 0
         while True:
-            added, listed, erasing = self._replay(launcher, replay, (None, None, 0))
+            added, erased, erasing = self._replay(launcher, replay, _Slots(None, None, 0))
             if not is_reserved and self._reserve(launcher, added):
                 is_reserved = True
-            erased, sorted_slots = self._list_slots(launcher, replay, listed, is_sorted=erasing > 0), None
+            listed = self._list_slots(launcher, replay, erased, is_sorted=erasing > 0)
             if erasing:
-                sorted_slots = (*erased, listed)
-                added, listed, _ = self._replay(launcher, replay, sorted_slots)
+                added, erased, _ = self._replay(launcher, replay, listed)
             if not added or self._append(launcher, rows, replay.slots):
                 break
             # A rebuild without growth compacts the lists.
             self._rebuild(launcher, max(buckets, self._memory.buckets, self._buckets_for(self.size + added)))
             buckets = 2 * self._memory.buckets
-        if listed and sorted_slots is not None:
-            self._launch(launcher, "clear_first", sorted_slots[-1], (*sorted_slots, replay.erasures))
-        elif listed:
-            self._launch(launcher, "clear_slots", listed, (erased[1], listed, 0))
-        self.size += added - listed
+        if erased and erasing:
+            self._launch(launcher, "clear_first", listed.count, (*listed.args, replay.erasures))
+        elif erased:
+            self._launch(launcher, "clear_slots", erased, (listed.slots, erased, 0))
+        self.size += added - erased
 
-    def _replay(self, launcher: Launcher, replay: _Replay, sorted_slots: tuple[Any, Any, int]) -> list[int]:
+    def _replay(self, launcher: Launcher, replay: _Replay, ordered: _Slots) -> list[int]:
         """Compute all results, and return the numbers of pairs to be inserted and to be erased, and of operations `erase`."""
         launcher.fill(replay.numbers, 0)
-        args = (replay.mixed.packed, replay.by_key, *sorted_slots, replay.heap, replay.counts, replay.slots, replay.erasures)
+        args = (replay.mixed.packed, replay.by_key, *ordered.args, replay.heap, replay.counts, replay.slots, replay.erasures)
         self._launch(launcher, "replay_lists", replay.mixed.rows.count, (*args, replay.numbers))
         found: list[int] = launcher.fetch(replay.numbers).view(np.uint64)[:3].tolist()
         return found
 
-    def _list_slots(self, launcher: Launcher, replay: _Replay, listed: int, *, is_sorted: bool) -> tuple[Any, DeviceBuffer]:
-        """Return the slots of the keys that have erasures, and before them, if they are sorted by value, the rows of the keys."""
-        slots, rows, codes = launcher.allocate(4 * listed or 4), None, None
+    def _list_slots(self, launcher: Launcher, replay: _Replay, count: int, *, is_sorted: bool) -> _Slots:
+        """Return the `count` slots of the keys that have erasures. `is_sorted`: by key and then by value."""
+        slots, rows, codes = launcher.allocate(4 * count or 4), None, None
         if is_sorted:
-            rows, codes = launcher.allocate(4 * listed or 4), launcher.allocate(self._widths[1] * listed)
-        if listed:
-            keys, counter = replay.mixed.rows, BufferSlice(replay.numbers, 24, 8)
-            given = keys.keys, keys.count, replay.erasures, replay.counts, ord(replay.mixed.kind)
-            self._launch(launcher, "list_slots", keys.count, (*given, slots, rows, codes, counter))
-        if rows is None or codes is None or not listed:
-            return rows, slots
-        other_rows, other_slots, other_codes = (launcher.allocate(part.nbytes) for part in (rows, slots, codes))
-        moved = MovedItems(rows, other_rows, 4), MovedItems(slots, other_slots, 4)
-        self._sort(launcher, (codes, other_codes), self._widths[1], *moved)
-        self._sort(launcher, (other_rows, rows), 4, MovedItems(other_slots, slots, 4))  # rows of a key keep their order
-        return rows, slots
+            rows, codes = launcher.allocate(4 * count or 4), launcher.allocate(self._widths[1] * count)
+        listed = _Slots(rows, slots, count)
+        if not count:
+            return listed
+        given, counter = replay.mixed.rows, BufferSlice(replay.numbers, 24, 8)
+        args = given.keys, given.count, replay.erasures, replay.counts, ord(replay.mixed.kind)
+        self._launch(launcher, "list_slots", given.count, (*args, slots, rows, codes, counter))
+        if rows is not None and codes is not None:
+            other_rows, other_slots, other_codes = (launcher.allocate(part.nbytes) for part in (rows, slots, codes))
+            moved = MovedItems(rows, other_rows, 4), MovedItems(slots, other_slots, 4)
+            self._sort(launcher, (codes, other_codes), self._widths[1], *moved)
+            self._sort(launcher, (other_rows, rows), 4, MovedItems(other_slots, slots, 4))  # rows of a key keep their order
+        return listed
 
     def _insert(self, launcher: Launcher, batch: Insertion) -> None:
         tuning, is_all = self._tuning, self._tuning.sort is None
