@@ -1,1 +1,3 @@
-"""Holds slab lists that many blocks fill, and their allocator."""
+""
+    "Holds slab lists that many blocks fill, and their allocator."
+    ""

@@ -96,7 +96,16 @@ constexpr u32 fresh = 1u << 31;
 HR_FN u32 slot_number(u32 slab, u32 position) { return slab << 5 | position; }
 HR_FN bool has_slot(u32 slot) { return slot < skipped; }
 
-HR_FN u8* slab_at(const SlabTable& table, u32 slab) { return table.slabs + static_cast<u64>(slab) * slab_bytes; }
+// Returns the first slab of a bucket.
+HR_FN u8* first_slab_at(const SlabTable& table, u32 bucket) {
+    return table.slabs + static_cast<u64>(bucket) * slab_bytes;
+}
+HR_FN u8* slab_at(const SlabTable& table, u32 slab) {
+    if (slab < table.first_slabs) return first_slab_at(table, slab);
+    const u32 after = slab - table.first_slabs;
+    const u32 place = after & low_mask(table.super_log);
+    return table.supers[after >> table.super_log] + static_cast<u64>(place) * slab_bytes;
+}
 HR_FN u8* slab_of_slot(const SlabTable& table, u32 slot) { return slab_at(table, (slot & ~fresh) >> 5); }
 
 template <class L>

@@ -75,7 +75,7 @@ class MapOnDevice:
         """Return the table for kernels of users."""
         with self._launches() as launcher:
             memory = self._map.memory
-            for part in memory.slabs, memory.bitmaps:
+            for part in memory.parts:
                 cast(PoolBuffer, part).show()
             buffer = device_pool(self._card).take(len(memory.packed), self._card.stream, self._budget)
             launcher.put(memory.packed, buffer)
@@ -166,7 +166,7 @@ class MapOnDevice:
             return
         Event(self._card).record(self._stream).hold(stream)
         self._stream = stream
-        for part in self._map.memory.slabs, self._map.memory.bitmaps:
+        for part in self._map.memory.parts:
             cast(PoolBuffer, part).stream = stream
 
     def _launcher_beside(self, stream: int | None) -> GpuLauncher:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any, TypeVar
 
@@ -109,7 +109,7 @@ class GrowingTable(ABC):
     def nbytes(self) -> int:
         """Bytes of the table, and of a larger one into which it grows."""
         tables = [self._memory] if self._growth is None else [self._memory, self._growth.memory]
-        return sum(table.slabs.nbytes + table.bitmaps.nbytes for table in tables)
+        return sum(table.nbytes for table in tables)
 
     @property
     def memory(self) -> Memory:
@@ -181,6 +181,40 @@ class GrowingTable(ABC):
 
         Raise MemoryLimitError if there is no memory for it; the table is as before.
         """
+
+    def _make_room(self, launcher: Launcher, buckets: int, rows: int) -> None:
+        """Give a table whose slabs ran out more of them, for a batch of that many rows that has changed nothing.
+
+        If enough of all slots are in use, super blocks are added, and nothing moves. Else a rebuild with that many buckets, or
+        more, compacts the lists. If that is refused, super blocks are added.
+
+        Raise MemoryLimitError if there is no memory for either; the table is as before.
+        """
+        if self.size < self._tuning.dense_load * self._memory.slab_count * self._slots:
+            with suppress(MemoryLimitError):
+                self._rebuild(launcher, buckets)
+                return
+        self._add_super_blocks(launcher, ceil(rows / self._slots))
+
+    def _add_super_blocks(self, launcher: Launcher, slabs: int) -> None:
+        """Add super blocks with at least that many slabs. They have an eighth of the table's slabs or more.
+
+        Raise MemoryLimitError if there is no memory for them; the table is as before.
+        """
+        memory, super_blocks = self._memory, list(self._memory.supers)
+        log = memory.super_log or (max(BLOCK_SLABS, memory.slab_count // 8) - 1).bit_length()
+        count = max(1, ceil(slabs / (1 << log)))
+        if memory.slab_count + (count << log) > MAX_SLABS:
+            raise MemoryLimitError(f"a map on a GPU has at most {MAX_SLABS} slabs of {SLAB_BYTES} bytes; split the keys")
+        for _ in range(count):
+            added = launcher.allocate((SLAB_BYTES << log) + (1 << log) // 8)
+            launcher.fill(BufferSlice(added, 0, SLAB_BYTES << log), 0xFF)
+            launcher.fill(BufferSlice(added, SLAB_BYTES << log), 0)
+            super_blocks.append(added)
+        pointers = launcher.put(np.array([block.address for block in super_blocks], np.uint64))
+        launcher.fill(BufferSlice(memory.bitmaps, memory.is_full_offset, 4), 0)
+        blocks = memory.blocks + (count << log) // BLOCK_SLABS
+        self._memory = replace(memory, blocks=blocks, supers=tuple(super_blocks), pointers=pointers, super_log=log)
 
     def _buckets_for(self, pairs: int) -> int:
         return max(1, ceil(pairs / (self._slots * self._tuning.load)))

@@ -95,7 +95,8 @@ HR_FN Match search(const SlabTable& table, typename L::Key key, bool is_active) 
 #pragma unroll
         for (u32 i = 0; i < loads; ++i) {
             const u32 slab = tile::shuffle(own.slab, first_lane() + begin + i);
-            words[i] = is_partial && slab == no_slab ? tile::WordPair{0, 0} : load_constant(lane_bytes(table, slab));
+            const u8* const at = first_slab_at(table, slab) + 16 * group_lane();
+            words[i] = is_partial && slab == no_slab ? tile::WordPair{0, 0} : load_constant(at);
         }
 #pragma unroll
         for (u32 i = 0; i < loads; ++i) {

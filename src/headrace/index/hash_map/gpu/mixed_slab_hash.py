@@ -111,7 +111,7 @@ class MixedSlabHash(SlabHash):
             if not failed:
                 break
             self._launch(launcher, "clear_slots", count, (slots, count, 1))
-            self._rebuild(launcher, 2 * self._memory.buckets)
+            self._make_room(launcher, 2 * self._memory.buckets, added)
         self.size += added - int(erased)
 
     def run_any(self, launcher: Launcher, mixed: MixedRows) -> bool:

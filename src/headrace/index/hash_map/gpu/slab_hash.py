@@ -23,11 +23,11 @@ from headrace.index.hash_map.gpu.growing_table import GrowingTable
 from headrace.index.hash_map.gpu.ordered_rows import HashOrder, ordered_rows
 from headrace.index.hash_map.gpu.slab_kernels import (
     ANSWER_BYTES,
-    BLOCK_SLABS,
     COUNTS_BYTES,
     GROUP_LANES,
     LOCATED,
     ORDERED,
+    SLAB_BYTES,
     Memory,
     Rows,
     reduction_number,
@@ -145,7 +145,7 @@ class SlabHash(GrowingTable):
             if not failed:
                 break
             self._launch(launcher, "clear_slots", rows.count, (slots, rows.count, 1))
-            self._rebuild(launcher, buckets)  # a rebuild without growth compacts the lists
+            self._make_room(launcher, buckets, rows.count)
             launcher.fill(counts, 0)
             buckets = 2 * self._memory.buckets
         added = rows.count - skipped - repeated
@@ -202,7 +202,7 @@ class SlabHash(GrowingTable):
             if not failed:
                 self.size += added
                 return added
-            self._rebuild(launcher, buckets)  # a rebuild without growth compacts the lists
+            self._make_room(launcher, buckets, rows.count)
             buckets = 2 * self._memory.buckets
 
     def _block_answer(self, launcher: Launcher, name: str, args: tuple[Any, ...]) -> list[int]:
@@ -326,13 +326,16 @@ class SlabHash(GrowingTable):
 
     def copy(self, launcher: Launcher) -> Self:
         """Return a table with the same pairs."""
-        parts = []
-        for part in (self._memory.slabs, self._memory.bitmaps):
+        memory, parts = self._memory, list[DeviceBuffer]()
+        for part in (memory.slabs, memory.bitmaps, *memory.supers):
             parts.append(launcher.allocate(part.nbytes))
             self._launch(launcher, "copy_words", part.nbytes // 4, (part, parts[-1], part.nbytes // 4))
+        slabs, bitmaps, *supers = parts
+        pointers = launcher.put(np.array([block.address for block in supers], np.uint64)) if supers else None
         result = copy(self)
         result._growth = None  # noqa: SLF001  # a new object
-        result._memory = replace(self._memory, slabs=parts[0], bitmaps=parts[1])  # noqa: SLF001  # a new object
+        copied = replace(memory, slabs=slabs, bitmaps=bitmaps, supers=tuple(supers), pointers=pointers)
+        result._memory = copied  # noqa: SLF001  # a new object
         return result
 
     def clear(self, launcher: Launcher) -> None:
@@ -363,8 +366,10 @@ class SlabHash(GrowingTable):
 
     def slabs_in_use(self, launcher: Launcher) -> int:
         """Return the number of first slabs and of slabs that are allocated in memory blocks."""
-        bits = launcher.fetch(self._memory.bitmaps)[: self._memory.blocks * BLOCK_SLABS // 8]
-        return self._memory.buckets + 1 + int(np.unpackbits(bits).sum())
+        memory = self._memory
+        bits = [launcher.fetch(memory.bitmaps)[: memory.is_full_offset]]
+        bits.extend(launcher.fetch(block)[SLAB_BYTES << memory.super_log :] for block in memory.supers)
+        return memory.buckets + 1 + int(np.unpackbits(np.concatenate(bits)).sum())
 
     def _reserve(self, launcher: Launcher, added: int) -> bool:
         """Grow the table for that many keys more, and return whether it has grown.

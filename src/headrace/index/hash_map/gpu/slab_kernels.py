@@ -102,16 +102,36 @@ class Memory:
     """The memory of a table: see ``SlabTable``."""
 
     slabs: DeviceBuffer
-    bitmaps: DeviceBuffer
+    bitmaps: DeviceBuffer  # those of the first super block
     buckets: int
     blocks: int
     seed: int
+    supers: tuple[DeviceBuffer, ...] = ()  # the other super blocks
+    pointers: DeviceBuffer | None = None  # their addresses, in device memory
+    super_log: int = 0
 
     @cached_property
     def packed(self) -> bytes:
         """The ``SlabTable``."""
-        is_full = self.bitmaps.address + self.blocks * BLOCK_SLABS // 8
-        return _PACKED.pack(self.slabs.address, self.bitmaps.address, is_full, self.buckets, self.blocks, self.seed)
+        is_full, pointers = self.bitmaps.address + self.is_full_offset, 0 if self.pointers is None else self.pointers.address
+        addresses = self.slabs.address, self.bitmaps.address, is_full, pointers
+        first_slabs = self.buckets + 1 + self.is_full_offset * 8
+        return _PACKED.pack(*addresses, self.seed, self.buckets, self.blocks, first_slabs, self.super_log)
+
+    @property
+    def is_full_offset(self) -> int:
+        """Bytes of the first super block's bitmaps, after which the word ``is_full`` comes."""
+        return self.bitmaps.nbytes - 4
+
+    @property
+    def parts(self) -> list[DeviceBuffer]:
+        """All buffers."""
+        return [self.slabs, self.bitmaps, *self.supers, *([] if self.pointers is None else [self.pointers])]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all buffers."""
+        return sum(part.nbytes for part in self.parts)
 
     @property
     def slab_count(self) -> int:

@@ -40,6 +40,7 @@ class SlabTuning:
     step_pairs: int = 32  # pairs that a step moves for each row of the batch before it
     list_slabs: float = 0.125
     """Slabs in memory blocks, as a part of the buckets; rounded up to whole blocks of 1,024. 0: lists have one slab."""
+    dense_load: float = 0.5  # part of all slots in use from which a table without slabs gets more of them, and is not rebuilt
     block_rows: int = BLOCK_ROWS  # maximum number of rows that one block inserts, a row a thread
     order_bits: int = DIGIT_BITS  # first bits of the hash by which rows are ordered before they are inserted
     order_rows: int = 1 << 23

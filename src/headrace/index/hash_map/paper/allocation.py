@@ -33,7 +33,7 @@ class SlabRequests:
         self._bitmaps = launcher.allocate(blocks * _BLOCK_SLABS // 8 + 4, fill=0)
         self._numbers = launcher.allocate(4 * count)
         is_full = self._bitmaps.address + blocks * _BLOCK_SLABS // 8
-        self._table = _TABLE.packer().pack(0, self._bitmaps.address, is_full, 0, blocks, 0)
+        self._table = _TABLE.packer().pack(0, self._bitmaps.address, is_full, 0, 0, 0, blocks, 1 + blocks * _BLOCK_SLABS, 0)
         self._shape = Shape({"HR_THREADS": threads}, -(-count // threads), threads)
 
     def allocate(self) -> None:

@@ -103,6 +103,10 @@ class ListBuilder:
         """Empty the slabs from a number on, and free all memory blocks."""
         self.launcher.fill(BufferSlice(self.memory.slabs, first_slab * SLAB_BYTES), 0xFF)
         self.launcher.fill(self.memory.bitmaps, 0)
+        slab_bytes = SLAB_BYTES << self.memory.super_log
+        for block in self.memory.supers:
+            self.launcher.fill(BufferSlice(block, 0, slab_bytes), 0xFF)
+            self.launcher.fill(BufferSlice(block, slab_bytes), 0)
 
     def _ordered(self, rows: Rows) -> _OrderedBatch:
         """Order a batch by the first bits of the hash."""

@@ -50,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         is_active &= slab::search<L>(table, key, is_active).slot == slab::no_slot;  // present keys keep their values
         __syncthreads();
     }
-    if (is_active) tile::prefetch(slab::slab_at(table, slab::stored_key<L>(table, key).slab));
+    if (is_active) tile::prefetch(slab::first_slab_at(table, slab::stored_key<L>(table, key).slab));
     const Value value = is_active && L::has_values ? values[row] : Value{0};
     const auto reduction = static_cast<slab::SlotReduction>(how);
     slab::BlockCounts found;

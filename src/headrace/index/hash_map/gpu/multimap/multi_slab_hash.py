@@ -189,8 +189,7 @@ class MultiSlabHash(SlabHash):
                 added, erased, _ = self._replay(launcher, replay, listed)
             if not added or self._append(launcher, rows, replay.slots):
                 break
-            # A rebuild without growth compacts the lists.
-            self._rebuild(launcher, max(buckets, self._memory.buckets, self._buckets_for(self.size + added)))
+            self._make_room(launcher, max(buckets, self._memory.buckets, self._buckets_for(self.size + added)), added)
             buckets = 2 * self._memory.buckets
         if erased and erasing:
             self._launch(launcher, "clear_first", listed.count, (*listed.args, replay.erasures))
