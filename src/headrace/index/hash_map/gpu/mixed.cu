@@ -39,13 +39,14 @@ HR_FN OptionalValue<Value> held_by(const SlabTable& table, const slab::Match& ma
     if constexpr (L::is_paired) {
         held.value = match.value;
     } else if constexpr (L::has_values) {
-        if (held.is_present) held.value = *slab::value_in<L>(slab::slab_of_slot(table, match.slot), match.slot & 31);
+        if (held.is_present)
+            held.value = *slab::value_in<L>(slab::slab_of_slot(table, match.slot), slab::position_of(match.slot));
     }
     return held;
 }
 
 // In the result of replay_operations: the slot of a key that is to be emptied.
-constexpr u32 is_erased = slab::fresh;
+constexpr slab::Slot is_erased = slab::fresh;
 
 // The operations of a key from a place in the order of all rows on, one a lane, if the key has that many.
 struct ReplayedRows {
@@ -93,7 +94,7 @@ constexpr u32 thread_turns = 8;  // operations of a key that one thread runs
 // counts[3]: keys to be inserted. Results are not written where task.held or task.found is null.
 extern "C" __global__ void __launch_bounds__(threads)
     replay_operations(const __grid_constant__ SlabTable table, const __grid_constant__ MixedTask task, const u32* rows,
-                      u32* slots, u32* old_slots, Value* finals, u64* counts) {
+                      slab::Slot* slots, slab::Slot* old_slots, Value* finals, u64* counts) {
     const u64 place = thread_row();
     const bool is_inside = place < task.count;
     const u32 row = is_inside ? rows[place] : 0;
@@ -132,16 +133,16 @@ extern "C" __global__ void __launch_bounds__(threads)
 // Stores the values of keys that were present, and empties the slots of erased ones. If the insertion of the other keys
 // failed (counts[1]), nothing changes. counts[4]: erased keys.
 extern "C" __global__ void __launch_bounds__(threads)
-    finish_operations(const __grid_constant__ SlabTable table, u64 count, const u32* old_slots, const Value* finals,
-                      u64* counts) {
+    finish_operations(const __grid_constant__ SlabTable table, u64 count, const slab::Slot* old_slots,
+                      const Value* finals, u64* counts) {
     const u64 row = thread_row();
     if (counts[1] != 0) return;
-    const u32 slot = row < count ? old_slots[row] : slab::skipped;
+    const slab::Slot slot = row < count ? old_slots[row] : slab::skipped;
     const bool is_erasure = slab::has_slot(slot) && (slot & is_erased) != 0;
     if (is_erasure) {
-        slab::clear_slot<L>(slab::slab_of_slot(table, slot), slot & 31);
+        slab::clear_slot<L>(slab::slab_of_slot(table, slot), slab::position_of(slot));
     } else if (L::has_values && slab::has_slot(slot)) {
-        *slab::value_in<L>(slab::slab_of_slot(table, slot), slot & 31) = finals[row];
+        *slab::value_in<L>(slab::slab_of_slot(table, slot), slab::position_of(slot)) = finals[row];
     }
     count_flags(counts + 4, is_erasure);
 }

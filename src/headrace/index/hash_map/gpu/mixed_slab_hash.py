@@ -58,7 +58,7 @@ class _Changes:
     counts: DeviceBuffer
     rows: DeviceBuffer  # their rows, uint32; the place of a change is that of its row
     firsts: DeviceBuffer  # the place of the first change of each 32 rows, uint32
-    states: DeviceBuffer  # the state of each change, uint32 (mixed_ref.cuh)
+    states: DeviceBuffer  # the state of each change, uint32 (mixed_ref.cuh); it has room for slots
     held: DeviceBuffer  # the value of each key before its change
 
 
@@ -93,7 +93,8 @@ class MixedSlabHash(SlabHash):
 
     def _run_in_order(self, launcher: Launcher, mixed: MixedRows, by_key: Any) -> None:
         rows, count = mixed.rows, mixed.rows.count
-        counts, slots, old_slots = (launcher.allocate(size) for size in (COUNTS_BYTES, 4 * count, 4 * count))
+        size = count * self._slot_bytes
+        counts, slots, old_slots = (launcher.allocate(nbytes) for nbytes in (COUNTS_BYTES, size, size))
         finals = launcher.allocate(count * self._widths[1] or 1)
         is_reserved = False
         while True:
@@ -125,7 +126,7 @@ class MixedSlabHash(SlabHash):
 
     def _run_any(self, launcher: Launcher, mixed: MixedRows) -> bool:
         count, before, failed = mixed.rows.count, self.size, 0
-        sizes = [COUNTS_BYTES, 4 * count, 4 * ceil(count / _LANES), 4 * count, count * self._widths[1] or 1]
+        sizes = [COUNTS_BYTES, 4 * count, 4 * ceil(count / _LANES), self._slot_bytes * count, count * self._widths[1] or 1]
         changes = _Changes(*launcher.allocate_group([], sizes))
         start: _FirstRound | None = None
         while True:
@@ -178,7 +179,7 @@ class MixedSlabHash(SlabHash):
         `changes`: their buffers, which are overwritten.
         `states`: states of the changes that have run on the table, by place.
         """
-        rows, slots = mixed.rows, changes.states
+        rows, slots, slot = mixed.rows, changes.states, np.dtype(f"i{self._slot_bytes}")
         done = np.flatnonzero(states != _NOT_DONE)
         of_place = launcher.fetch(changes.rows).view(np.uint32)[: len(states)].copy()
         keys = launcher.fetch(rows.keys).view(f"u{self._widths[0]}")[of_place]
@@ -190,10 +191,10 @@ class MixedSlabHash(SlabHash):
             held[of_place[present]] = launcher.fetch(changes.held).view(f"u{self._widths[1]}")[present]
             launcher.put(held, mixed.held)
         self._launch(launcher, "locate_keys", rows.count, (rows.keys, rows.count, 0, slots, None))
-        located: NDArray[np.uint32] = np.full(rows.count, SKIPPED, np.uint32)
-        located[of_place[done]] = launcher.fetch(slots).view(np.uint32)[of_place[done]]
+        located: NDArray[Any] = np.full(rows.count, SKIPPED, slot)
+        located[of_place[done]] = launcher.fetch(slots).view(slot)[of_place[done]]
         self._launch(launcher, "clear_slots", rows.count, (launcher.put(located, slots), rows.count, 0))
-        wanted: NDArray[np.uint32] = np.full(rows.count, SKIPPED, np.uint32)
+        wanted: NDArray[Any] = np.full(rows.count, SKIPPED, slot)
         wanted[of_place[present]] = NO_SLOT
         args = (rows.keys, mixed.held, rows.count, LOCATED, launcher.put(wanted, slots), changes.counts)
         self._launch(launcher, "insert_pairs", rows.count, args)

@@ -91,7 +91,7 @@ class SlabHash(GrowingTable):
     def __init__(self, launcher: Launcher, widths: tuple[int, int], capacity: int = 0, **sizes: Any) -> None:
         super().__init__(launcher, widths, capacity, **sizes)
         self._added_part = 1.0  # of the rows of the last batch, which is expected of the next one
-        self._is_loaded = False  # whether the kernels of insertions are
+        self._loaded_slot = 0  # bytes of the number of a slot in the kernels of insertions that are loaded
 
     def find(self, launcher: Launcher, keys: Rows, values: Any, found: Any) -> None:
         """Write the values of keys, 0 for absent ones, unless `values` is None; and whether each is present."""
@@ -121,7 +121,7 @@ class SlabHash(GrowingTable):
         if self.is_small(rows.count):
             return self._upsert_small(launcher, rows, reduction_number(reduce, kind))
         self._load(launcher)
-        work = launcher.allocate(_SLOTS_OFFSET + rows.count * 4)  # one allocation, since the GPU is idle meanwhile
+        work = launcher.allocate(_SLOTS_OFFSET + rows.count * self._slot_bytes)  # one allocation, since the GPU is idle meanwhile
         counts, slots = BufferSlice(work, 0, COUNTS_BYTES), BufferSlice(work, _SLOTS_OFFSET)
         launcher.fill(counts, 0)
         located = Located(slots, BufferSlice(counts, 24, 8), BufferSlice(counts, 32, 8))
@@ -176,11 +176,12 @@ class SlabHash(GrowingTable):
 
     def _load(self, launcher: Launcher) -> None:
         """Load the kernels of an insertion, so that none is refused for memory after another one has changed the table."""
-        if not self._is_loaded:
+        if self._loaded_slot != self._slot_bytes:
             launcher.load(
-                [slab_entry(name) for name in (self._insertion, *_UPDATES)], slab_defines(self._widths, self._tuning.threads)
+                [slab_entry(name) for name in (self._insertion, *_UPDATES)],
+                slab_defines(self._widths, self._tuning.threads, self._slot_bytes),
             )
-            self._is_loaded = True
+            self._loaded_slot = self._slot_bytes
 
     def recount(self, launcher: Launcher) -> None:
         """Count the pairs, after an update was interrupted. The host waits."""
@@ -215,7 +216,7 @@ class SlabHash(GrowingTable):
     def _block_shape(self) -> Shape:
         """Return the launch configuration of a kernel of one block."""
         threads = self._tuning.block_rows
-        return Shape(slab_defines(self._widths, threads), 1, threads)
+        return Shape(slab_defines(self._widths, threads, self._slot_bytes), 1, threads)
 
     def _is_bulk(self, rows: Rows) -> bool:
         """Return whether lists are built from a batch."""
@@ -286,7 +287,7 @@ class SlabHash(GrowingTable):
 
     def _locate(self, launcher: Launcher, keys: Rows, found: Any = None) -> Located:
         """Return the slots of keys, and write whether each is present, unless `found` is None."""
-        counters, slots = launcher.allocate_group([16], [keys.count * 4])
+        counters, slots = launcher.allocate_group([16], [keys.count * self._slot_bytes])
         located = Located(slots, BufferSlice(counters, 0, 8), BufferSlice(counters, 8, 8))
         self._launch(launcher, "locate_keys", keys.count, (keys.keys, keys.count, 0, located.slots, found))
         return located
@@ -384,7 +385,7 @@ class SlabHash(GrowingTable):
         return False
 
     def _rebuild(self, launcher: Launcher, buckets: int) -> None:
-        """Move all pairs to a table of that many buckets, or more if they do not fit.
+        """Move all pairs to a table of that many buckets, with super blocks if they do not fit.
 
         Raise MemoryLimitError if there is no memory for it; the table is as before.
         """
@@ -396,18 +397,23 @@ class SlabHash(GrowingTable):
         if size:
             self.items(launcher, items.keys, items.values)
         try:
-            while True:
-                self._memory = self._allocate(launcher, buckets)
-                if not size:
-                    return
-                batch = Insertion(items, 0, launcher.allocate(size * 4), launcher.allocate(COUNTS_BYTES, fill=0))
-                self._insert(launcher, batch)
-                if not self._inserted(launcher, batch)[1]:
-                    return
-                buckets *= 2
+            self._memory = self._allocate(launcher, buckets)
+            if size:
+                self._insert_all(launcher, items)
         except BaseException:
             self._memory = old
             raise
+
+    def _insert_all(self, launcher: Launcher, items: Rows) -> None:
+        """Insert pairs into an empty table, which gets super blocks if slabs run out."""
+        slots, counts = launcher.allocate(items.count * self._slot_bytes), launcher.allocate(COUNTS_BYTES, fill=0)
+        batch = Insertion(items, 0, slots, counts)
+        self._insert(launcher, batch)
+        while self._inserted(launcher, batch)[1]:
+            self._launch(launcher, "clear_slots", items.count, (slots, items.count, 1))
+            self._add_super_blocks(launcher, ceil(items.count / self._slots))
+            launcher.fill(counts, 0)
+            self._insert(launcher, batch)
 
     def _move(self, launcher: Launcher, buckets: int) -> bool:
         """Build a table of that many buckets from the lists of this one. Return False if lists need more slabs than it has."""

@@ -17,10 +17,11 @@ BLOCK_SLABS = 1024  # block_slabs of slab_table.hpp
 GROUP_LANES = 8  # lanes that search a slab
 COUNTS_BYTES = 48  # three counts of an insertion, and three counters
 ANSWER_BYTES = 16  # keys that were added, and rows without memory
-MAX_SLABS = (1 << 26) - 1
+MAX_SLABS = 0xFFFF0000
+NARROW_SLABS = (1 << 26) - 1  # maximum number of slabs of a table whose slots have numbers of 4 bytes
 LOCATED, ORDERED = 1, 2  # BatchForm of batch_rows.cuh
-NO_SLOT = 0xFFFFFFFF  # slot of a key that is absent: no_slot of slab_list.cuh
-SKIPPED = 0xFFFFFFFE  # slot of a row that has nothing to do: `skipped` of slab_list.cuh
+NO_SLOT = -1  # slot of a key that is absent: no_slot of slab_list.cuh
+SKIPPED = -2  # slot of a row that has nothing to do: `skipped` of slab_list.cuh
 _SIGNATURES = {
     "find_pairs": "PQPP",
     "locate_keys": "PQIPP",
@@ -139,6 +140,11 @@ class Memory:
         return self.buckets + 1 + self.blocks * BLOCK_SLABS
 
 
+def slot_bytes(slabs: int) -> int:
+    """Return the bytes of the number of a slot, in a table of that many slabs."""
+    return 4 if slabs <= NARROW_SLABS else 8
+
+
 def is_ordered_reduction(reduce: str, kind: str) -> bool:
     """Return whether values are computed in the order of their rows."""
     return kind == "f" and reduce in _FLOAT_REDUCTIONS
@@ -152,9 +158,13 @@ def reduction_number(reduce: str, kind: str) -> int:
 
 
 @cache
-def slab_defines(widths: tuple[int, int], threads: int, **others: int) -> dict[str, int]:
-    """Return the macros of a kernel for keys and values of these widths; always the same object for equal arguments."""
-    return {"HR_KEY_WIDTH": widths[0], "HR_VALUE_WIDTH": widths[1], "HR_THREADS": threads, **others}
+def slab_defines(widths: tuple[int, int], threads: int, slot: int = 4, **others: int) -> dict[str, int]:
+    """Return the macros of a kernel for keys and values of these widths; always the same object for equal arguments.
+
+    `slot`: bytes of the number of a slot.
+    """
+    wide = {} if slot == 4 else {"HR_SLOT_BYTES": slot}
+    return {"HR_KEY_WIDTH": widths[0], "HR_VALUE_WIDTH": widths[1], "HR_THREADS": threads, **wide, **others}
 
 
 @cache

@@ -47,7 +47,7 @@ HR_FN void keep_in_order(Value* held, Value value, u32 number, SlotReduction how
 
 // The slot of a thread's row after an insertion, and the counts of the block.
 struct BlockSlot {
-    u32 slot;
+    Slot slot;
     BlockCounts counts;
     bool has_repeated;  // whether a row of the block has a key that was present, or that another row has added
 };
@@ -55,11 +55,11 @@ struct BlockSlot {
 // Inserts rows whose keys are absent. If a row has no memory, no key is added. All threads of the block take part.
 template <class L>
 HR_FN BlockSlot insert_by_block(const SlabTable& table, const BlockRow<L>& row) {
-    const u32 slot = insert_absent<L>(table, row.pair, row.is_active);
+    const Slot slot = insert_absent<L>(table, row.pair, row.is_active);
     const bool is_inserted = row.is_active && slot != no_slot, is_fresh = is_inserted && (slot & fresh) != 0;
     const u32 failed = static_cast<u32>(__syncthreads_count(row.is_active && !is_inserted));
     if (failed != 0) {
-        if (is_fresh) clear_slot<L>(slab_of_slot(table, slot), slot & 31);
+        if (is_fresh) clear_slot<L>(slab_of_slot(table, slot), position_of(slot));
         return {no_slot, {0, failed}, false};
     }
     const u32 added = static_cast<u32>(__syncthreads_count(is_fresh));
@@ -76,7 +76,7 @@ HR_FN BlockCounts upsert_by_block(const SlabTable& table, const BlockRow<L>& row
         if (!found.has_repeated) return found.counts;
         const bool is_inserted = found.slot != no_slot;
         u8* const slab = slab_of_slot(table, is_inserted ? found.slot : 0);
-        typename L::Value* const held = is_inserted ? value_in<L>(slab, found.slot & 31) : nullptr;
+        typename L::Value* const held = is_inserted ? value_in<L>(slab, position_of(found.slot)) : nullptr;
         if (how == SlotReduction::last || how == SlotReduction::first) {
             keep_in_order(held, row.pair.value, row.number, how);
         } else if (is_inserted && (found.slot & fresh) == 0) {

@@ -9,7 +9,7 @@ import numpy as np  # a dependency of cuda-core
 
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher, Shape
 from headrace.index.hash_map.gpu.ordered_rows import HashOrder, ordered_rows
-from headrace.index.hash_map.gpu.slab_kernels import SLAB_BYTES, Memory, Rows, slab_defines, slab_entry
+from headrace.index.hash_map.gpu.slab_kernels import SLAB_BYTES, Memory, Rows, slab_defines, slab_entry, slot_bytes
 from headrace.index.hash_map.gpu.tuning import BuildTuning
 
 TOTALS_BYTES = 24
@@ -136,6 +136,6 @@ class ListBuilder:
 
     def _launch(self, name: str, blocks: int, args: tuple[Any, ...]) -> None:
         threads, buckets = self.tuning.threads, self.tuning.buckets
-        defines = slab_defines(self.widths, threads, HR_BUCKETS=buckets)
+        defines = slab_defines(self.widths, threads, slot_bytes(self.memory.slab_count), HR_BUCKETS=buckets)
         shape = Shape(defines, blocks, threads, (buckets + 1) * SLAB_BYTES)
         self.launcher.launch(slab_entry(name), shape, (self.memory.packed, self._block_bits, *args))

@@ -15,11 +15,12 @@ using slab::key_of_row, slab::threads;
 HR_FN bool is_of_floats(slab::SlotReduction how) { return how >= slab::SlotReduction::float_sum; }
 
 // Reduces floats in the order of the rows. The thread of a key's first row looks at all later rows of the block.
-HR_FN void fold_floats(const SlabTable& table, u32 slot, Value value, u32 count, slab::SlotReduction how) {
-    __shared__ u32 slots[threads];
+HR_FN void fold_floats(const SlabTable& table, slab::Slot slot, Value value, u32 count, slab::SlotReduction how) {
+    __shared__ slab::Slot slots[threads];
     __shared__ Value values[threads];
     __shared__ u8 is_added[threads];  // of the first row of a key: whether the key was absent
-    const u32 row = threadIdx.x, own = slot & ~slab::fresh;
+    const u32 row = threadIdx.x;
+    const slab::Slot own = slot & ~slab::fresh;
     slots[row] = slot == slab::no_slot ? slot : own;
     values[row] = value;
     is_added[row] = 0;
@@ -31,7 +32,7 @@ HR_FN void fold_floats(const SlabTable& table, u32 slot, Value value, u32 count,
     if (slot == slab::no_slot || first != row) return;
     const u32 step = static_cast<u32>(how) - static_cast<u32>(slab::SlotReduction::float_sum);
     const auto operation = static_cast<MapOperation>(static_cast<u32>(MapOperation::sum) + step);
-    Value* const held = slab::value_in<L>(slab::slab_of_slot(table, own), own & 31);
+    Value* const held = slab::value_in<L>(slab::slab_of_slot(table, own), slab::position_of(own));
     OptionalValue<Value> state{tile::load_relaxed(held), is_added[row] == 0};
     for (u32 at = row; at < count; ++at) {
         if (slots[at] == own) state = operate(state, operation, NumberKind::floating, values[at]);
@@ -79,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     __syncthreads();  // all searches have ended
     if constexpr (L::has_values) {
         u8* const slab = slab::slab_of_slot(table, is_located ? match.slot : 0);
-        slab::keep_in_order(is_located ? slab::value_in<L>(slab, match.slot & 31) : nullptr,
+        slab::keep_in_order(is_located ? slab::value_in<L>(slab, slab::position_of(match.slot)) : nullptr,
                             is_located ? values[row] : Value{0}, row, slab::SlotReduction::last);
     }
 }
@@ -93,8 +94,9 @@ extern "C" __global__ void __launch_bounds__(threads)
     const bool is_located = row < count && match.slot != slab::no_slot;
     u8* const slab = slab::slab_of_slot(table, is_located ? match.slot : 0);
     __syncthreads();  // all searches have ended
-    const bool has_won = slab::wins_word(is_located ? slab::key_in<L>(slab, match.slot & 31) : nullptr, row);
-    if (has_won) slab::clear_slot<L>(slab, match.slot & 31);
+    const bool has_won =
+        slab::wins_word(is_located ? slab::key_in<L>(slab, slab::position_of(match.slot)) : nullptr, row);
+    if (has_won) slab::clear_slot<L>(slab, slab::position_of(match.slot));
     if (row < count) found[row] = has_won;
     const u32 erased = static_cast<u32>(__syncthreads_count(has_won));
     if (row == 0) answer[0] = erased;

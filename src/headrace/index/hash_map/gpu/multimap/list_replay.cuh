@@ -62,7 +62,7 @@ HR_FN KeyRule<Value> order_of(NumberKind kind) {
 // The slots of some keys in the table, by key and then by value. `rows`: a row of each slot's key, ascending.
 struct SortedSlots {
     const u32* rows;
-    const u32* slots;
+    const Slot* slots;
     u64 count;  // 0 if no operation needs them
 };
 
@@ -70,6 +70,8 @@ struct SortedSlots {
 HR_FN u64 begin_of(const SortedSlots& sorted, u32 row) {
     return tile::partition_point(0, sorted.count, [&](u64 i) { return sorted.rows[i] < row; });
 }
+
+constexpr u32 no_row = ~0u;
 
 // The rows of a batch whose values are to be inserted, as a heap: the row of the smallest value comes first.
 class RowHeap {
@@ -126,16 +128,16 @@ public:
 
     __device__ void insert(u32 row) { heap_.push(row); }
 
-    // Erases the smallest value. Returns the row that is not to be inserted therefore, or `no_slot`.
+    // Erases the smallest value. Returns the row that is not to be inserted therefore, or `no_row`.
     __device__ u32 erase() {
-        if (count() == 0) return no_slot;
+        if (count() == 0) return no_row;
         if (!is_held_first()) return heap_.pop();
         ++erased_;
         if (erased_ < list_.count && sorted_.count != 0) {
-            const u32 slot = sorted_.slots[begin_ + erased_];
-            code_ = list_.order.code(*value_in<L>(slab_of_slot(list_.table, slot), slot & 31));
+            const Slot slot = sorted_.slots[begin_ + erased_];
+            code_ = list_.order.code(*value_in<L>(slab_of_slot(list_.table, slot), position_of(slot)));
         }
-        return no_slot;
+        return no_row;
     }
     __device__ void erase_all() {
         erased_ = list_.count;

@@ -68,7 +68,7 @@ struct ClearVisitor : ShortListVisitor {
 // The slots of keys, and for each slot the row of its key and its value's code. These two are null if they are not
 // needed.
 struct ListedSlots {
-    u32* slots;
+    slab::Slot* slots;
     u32* rows;
     Value* codes;
 };
@@ -114,7 +114,7 @@ HR_FN void write_state(const MixedTask& task, u32 row, MapOperation operation, c
 // takes less time. Other parameters are those of insert_pairs and `insert_pair`.
 extern "C" __global__ void __launch_bounds__(threads)
     append_pairs(const __grid_constant__ SlabTable table, const Key* keys, const Value* values, u64 count, u32 form,
-                 u32* slots, u64* counts, u32 max_looks, u64 many) {
+                 slab::Slot* slots, u64* counts, u32 max_looks, u64 many) {
     const u64 row = thread_row(), postponed = tile::load_relaxed(counts);
     const bool is_late = postponed > many && postponed * 8 > static_cast<u64>(blockIdx.x) * threads;
     const bool is_active = row < count && ((form & slab::located) == 0 || slots[row] == slab::no_slot);
@@ -129,8 +129,8 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 // Writes the keys and the numbers of the rows with slots, or of those without, in no order. `counter`: 0 before.
 extern "C" __global__ void __launch_bounds__(threads)
-    list_rows(const __grid_constant__ SlabTable table, const Key* keys, u64 count, const u32* slots, u32 has_slots,
-              Key* listed_keys, u32* listed_rows, u64* counter) {
+    list_rows(const __grid_constant__ SlabTable table, const Key* keys, u64 count, const slab::Slot* slots,
+              u32 has_slots, Key* listed_keys, u32* listed_rows, u64* counter) {
     const u64 row = thread_row();
     const bool is_listed = row < count && (has_slots != 0 ? slab::has_slot(slots[row]) : slots[row] == slab::no_slot);
     const u32 listed = __ballot_sync(tile::all_lanes, is_listed);
@@ -152,7 +152,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 // `keys`, `rows`: those of list_postponed, by key. `values`, `slots`: of all rows of the batch. `form`: a BatchForm.
 extern "C" __global__ void __launch_bounds__(threads)
     append_slabs(const __grid_constant__ SlabTable table, const Key* keys, const u32* rows, u64 count,
-                 const Value* values, u32 form, u32* slots) {
+                 const Value* values, u32 form, slab::Slot* slots) {
     const u64 begin = thread_row() / slab::group_lanes * L::slots;
     const bool is_whole = begin + L::slots <= count && keys[begin] == keys[begin + L::slots - 1];
     const Key key = key_of_row(keys, begin, count, form, table.seed);
@@ -218,8 +218,8 @@ extern "C" __global__ void __launch_bounds__(threads)
 // Erases the values of the keys whose row has a slot, and adds their numbers to `counts` and `total`. No two rows with
 // slots have one key. If a list has `max_slabs` slabs, `is_long` is set, and values are left.
 extern "C" __global__ void __launch_bounds__(threads)
-    erase_values(const __grid_constant__ SlabTable table, const Key* keys, u64 count, const u32* slots, u32 max_slabs,
-                 u32* is_long, u64* counts, u64* total) {
+    erase_values(const __grid_constant__ SlabTable table, const Key* keys, u64 count, const slab::Slot* slots,
+                 u32 max_slabs, u32* is_long, u64* counts, u64* total) {
     const u64 row = thread_row();
     const bool is_active = row < count && slab::has_slot(slots[row]);
     ClearVisitor visitor{{max_slabs, is_long}, table, 0};
@@ -243,14 +243,14 @@ extern "C" __global__ void __launch_bounds__(threads)
     u64 erased = 0;
     for (u32 p = 0; p < L::lane_keys; ++p) {
         const u32 position = p * slab::group_lanes + slab::group_lane();
-        u32 row = slab::no_slot;
+        u32 row = slab::no_row;
         if ((positions >> position & 1) != 0) {
             const Key key = is_escaped ? L::empty_key : L::lane_key(words, p);
             const u64 at = tile::partition_point(0, count, [&](u64 i) { return sorted[i] < key; });
             if (at < count && sorted[at] == key) row = rows[at];
         }
         const u32 alike = __match_any_sync(tile::all_lanes, row);
-        if (row == slab::no_slot) continue;
+        if (row == slab::no_row) continue;
         slab::clear_slot<L>(slab, position);
         ++erased;
         if (tile::lane() + 1 == static_cast<u32>(__ffs(alike))) {
@@ -264,15 +264,15 @@ extern "C" __global__ void __launch_bounds__(threads)
 // their order. The thread of a key's first row runs all operations of the key. If some operations are `erase`, results
 // need the sorted slots of the keys of which values are erased. A first launch, a draft without them, gives bounds.
 //
-// Written: the results (task.held, task.found, `counts`), and `slots`: no_slot for a pair to be inserted. `erasures` has
-// for the first row of a key the number of its present values to be erased. Other rows get `skipped` in both.
+// Written: the results (task.held, task.found, `counts`), and `slots`: no_slot for a pair to be inserted. `erasures`
+// has for the first row of a key the number of its present values to be erased. Other rows get `skipped` and no_row.
 //
 // totals: pairs to be inserted, pairs to be erased, and operations `erase`. For keys with these, a draft counts all
 // insertions and all present values. `heap`: a word for each row.
 extern "C" __global__ void __launch_bounds__(threads)
     replay_lists(const __grid_constant__ SlabTable table, const __grid_constant__ MixedTask task, const u32* rows,
-                 const u32* sorted_rows, const u32* sorted_slots, u64 sorted_count, u32* heap, u64* counts, u32* slots,
-                 u32* erasures, u64* totals) {
+                 const u32* sorted_rows, const slab::Slot* sorted_slots, u64 sorted_count, u32* heap, u64* counts,
+                 slab::Slot* slots, u32* erasures, u64* totals) {
     const u64 place = thread_row();
     const Key* const keys = static_cast<const Key*>(task.keys);
     const bool is_inside = place < task.count;
@@ -284,7 +284,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     slab::visit_lists<L>(table, key, is_first, list);
     const slab::SortedSlots sorted{sorted_rows, sorted_slots, sorted_count};
     u64 inserted = 0, erased = 0, erasing = 0;
-    if (is_inside) erasures[row] = slab::skipped;
+    if (is_inside) erasures[row] = slab::no_row;
     if (is_first) {
         slab::ListReplay replay(list, sorted, row, {heap + place, static_cast<const Value*>(task.values), order});
         u64 begin = place;  // insertions before `begin` are erased again
@@ -300,7 +300,7 @@ extern "C" __global__ void __launch_bounds__(threads)
                 ++inserted;
             } else if (operation == MapOperation::erase) {
                 const u32 dropped = replay.erase();
-                if (dropped != slab::no_slot) slots[dropped] = slab::skipped;
+                if (dropped != slab::no_row) slots[dropped] = slab::skipped;
                 ++erasing;
             } else if (operation == MapOperation::erase_all) {
                 for (; begin < at; ++begin) slots[rows[begin]] = slab::skipped;
@@ -321,9 +321,9 @@ extern "C" __global__ void __launch_bounds__(threads)
 // Other results are those of ListedSlots. `kind`: the NumberKind of the values.
 extern "C" __global__ void __launch_bounds__(threads)
     list_slots(const __grid_constant__ SlabTable table, const Key* keys, u64 count, const u32* erasures,
-               const u64* counts, u32 kind, u32* slots, u32* rows, Value* codes, u64* counter) {
+               const u64* counts, u32 kind, slab::Slot* slots, u32* rows, Value* codes, u64* counter) {
     const u64 row = thread_row();
-    const bool is_active = row < count && slab::has_slot(erasures[row]);
+    const bool is_active = row < count && erasures[row] != slab::no_row;
     const KeyRule<Value> order = slab::order_of(static_cast<NumberKind>(kind));
     const ListedSlots listed{slots, rows, codes};
     const u64 begin = is_active ? atomicAdd(counter, counts[row]) : 0;
@@ -333,12 +333,13 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 // Empties the first slots of each key in their order, as many as the erasure of the key's row says.
 extern "C" __global__ void __launch_bounds__(threads)
-    clear_first(const __grid_constant__ SlabTable table, const u32* sorted_rows, const u32* sorted_slots,
+    clear_first(const __grid_constant__ SlabTable table, const u32* sorted_rows, const slab::Slot* sorted_slots,
                 u64 sorted_count, const u32* erasures) {
     const u64 at = thread_row();
     if (at >= sorted_count) return;
-    const u32 row = sorted_rows[at], slot = sorted_slots[at];
-    const u32 erased = slab::has_slot(erasures[row]) ? erasures[row] : 0;
+    const u32 row = sorted_rows[at];
+    const slab::Slot slot = sorted_slots[at];
+    const u32 erased = erasures[row] != slab::no_row ? erasures[row] : 0;
     if (at - slab::begin_of({sorted_rows, sorted_slots, sorted_count}, row) >= erased) return;
-    slab::clear_slot<L>(slab::slab_of_slot(table, slot), slot & 31);
+    slab::clear_slot<L>(slab::slab_of_slot(table, slot), slab::position_of(slot));
 }

@@ -175,9 +175,12 @@ class MultiSlabHash(SlabHash):
         `counts`: result: number of values of each key before its operation, 8 bytes each.
         Raise MemoryLimitError if the map does not fit; it is as before.
         """
+        self._change(launcher, mixed.rows, lambda: self._run_in_order(launcher, mixed, counts, by_key))
+
+    def _run_in_order(self, launcher: Launcher, mixed: MixedRows, counts: Any, by_key: Any) -> None:
         rows, count = mixed.rows, mixed.rows.count
-        numbers, *parts = (launcher.allocate(size) for size in (COUNTS_BYTES, 4 * count, 4 * count, 4 * count))
-        replay = _Replay(mixed, by_key, counts, numbers, *parts)
+        sizes = [COUNTS_BYTES, 4 * count, self._slot_bytes * count, 4 * count]
+        replay = _Replay(mixed, by_key, counts, *(launcher.allocate(size) for size in sizes))
         self._load(launcher)
         is_reserved, buckets = False, 0
         while True:
@@ -207,7 +210,7 @@ class MultiSlabHash(SlabHash):
 
     def _list_slots(self, launcher: Launcher, replay: _Replay, count: int, *, is_sorted: bool) -> _Slots:
         """Return the `count` slots of the keys that have erasures. `is_sorted`: by key and then by value."""
-        slots, rows, codes = launcher.allocate(4 * count or 4), None, None
+        slots, rows, codes = launcher.allocate(self._slot_bytes * count or 8), None, None
         if is_sorted:
             rows, codes = launcher.allocate(4 * count or 4), launcher.allocate(self._widths[1] * count)
         listed = _Slots(rows, slots, count)
@@ -218,9 +221,11 @@ class MultiSlabHash(SlabHash):
         self._launch(launcher, "list_slots", given.count, (*args, slots, rows, codes, counter))
         if rows is not None and codes is not None:
             other_rows, other_slots, other_codes = (launcher.allocate(part.nbytes) for part in (rows, slots, codes))
-            moved = MovedItems(rows, other_rows, 4), MovedItems(slots, other_slots, 4)
+            moved = MovedItems(rows, other_rows, 4), MovedItems(slots, other_slots, self._slot_bytes)
             self._sort(launcher, (codes, other_codes), self._widths[1], *moved)
-            self._sort(launcher, (other_rows, rows), 4, MovedItems(other_slots, slots, 4))  # rows of a key keep their order
+            self._sort(
+                launcher, (other_rows, rows), 4, MovedItems(other_slots, slots, self._slot_bytes)
+            )  # rows of a key keep their order
         return listed
 
     def _insert(self, launcher: Launcher, batch: Insertion) -> None:
