@@ -89,7 +89,9 @@ class FiberMap:
     ) -> tuple[list[int], list[bool]]:
         """Return the bits of the value of each key before its operation (0 in sets), and whether it was present."""
         mixed = self._mixed(operations, keys, values)
-        if order == "any":
+        if order == "small":
+            assert self.map.run_small(self.launcher, mixed)
+        elif order == "any":
             assert self.map.run_any(self.launcher, mixed)
         else:
             self.map.run_in_order(self.launcher, mixed, self.launcher.put(row_numbers(keys)))
@@ -101,6 +103,10 @@ class FiberMap:
         """Run operations side by side, and return whether the map has them all; `known`: those that it has, if fewer."""
         mixed = self._mixed(operations, keys, values)
         return self.map.run_any(self.launcher, mixed if known is None else replace(mixed, known=known))
+
+    def runs_small(self, operations: NDArray[np.uint8], keys: NDArray[Any], values: NDArray[Any]) -> bool:
+        """Run operations by one block, and return whether the map has them all."""
+        return self.map.run_small(self.launcher, self._mixed(operations, keys, values))
 
     def _mixed(self, operations: NDArray[np.uint8], keys: NDArray[Any], values: NDArray[Any]) -> MixedRows:
         launcher, kind = self.launcher, np.dtype(self.value or "u4")

@@ -32,7 +32,7 @@ def _check(table: FiberMap, oracle: MapOracle, batch: tuple[Any, ...], order: st
     before = dict(oracle.pairs)
     names = [NAMES[number] for number in operations]
     held, found = table.apply(operations, keys, values, order)
-    if order == "sequential":
+    if order != "any":
         assert (held, found) == oracle.apply(names, keys, values)
     else:
         after = table.items()
@@ -53,6 +53,17 @@ def test_histories(order: str, widths: tuple[int, int], schedule: str, seed: int
     table, oracle = FiberMap.of(widths, FiberLauncher(schedule, seed)), MapOracle()
     for _ in range(5):
         _check(table, oracle, _batch(table, random, int(random.choice([1, 33, 64, 150]))), order)
+
+
+@pytest.mark.long_except("random-1-*")
+@pytest.mark.parametrize("widths", WIDTHS, ids="{0[0]}-{0[1]}".format)
+@pytest.mark.parametrize(("schedule", "seed"), [("forward", 0), ("reverse", 0), ("random", 1), ("random", 2)])
+def test_small_batches(widths: tuple[int, int], schedule: str, seed: int) -> None:
+    """One block runs them, also if slabs run out."""
+    random = np.random.default_rng(seed + widths[0])
+    table, oracle = FiberMap.of(widths, FiberLauncher(schedule, seed), SHORT), MapOracle()
+    for count, span in ((1, 200), (33, 200), (96, 20), (95, 2000), (96, 2000), (64, 100)):
+        _check(table, oracle, _batch(table, random, count, span), "small")
 
 
 @pytest.mark.covering(default=0, long=0)
@@ -173,6 +184,7 @@ def test_an_unknown_operation_changes_nothing(widths: tuple[int, int], unknown: 
     operations, keys, values = _batch(table, random, 70)
     operations[69] = unknown
     assert not table.runs_any(operations, keys, values)
+    assert not table.runs_small(operations, keys, values)
     assert table.items() == before
     assert table.map.size == len(before)
 

@@ -237,15 +237,15 @@ class DeviceMap(MapOnDevice):
             return
         rows = Rows(keys, batch.values, keys.length)
         mixed = MixedRows(batch.operations, rows, batch.held, batch.found, self._types.value_kind, batch.kinds.known)
-        by_key = None
-        if order == "sequential":
+        by_key, is_small = None, self._map.is_small(rows.count)
+        if order == "sequential" and not is_small:
             check_numbers(batch.operations, batch.kinds, self._context)
             by_key = self._order(keys)
         with self._launches(keys, batch.operations, batch.values, batch.held, batch.found, by_key) as launcher:
             if by_key is not None:
                 self._map.run_in_order(launcher, mixed, by_key)
                 return
-            is_known = self._map.run_any(launcher, mixed)
+            is_known = self._map.run_small(launcher, mixed) if is_small else self._map.run_any(launcher, mixed)
         if not is_known:
             check_numbers(batch.operations, batch.kinds, self._context)
 

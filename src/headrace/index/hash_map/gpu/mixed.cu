@@ -7,43 +7,13 @@
 // For each distinct key, 128 for each slab of its list, twice if the key is added. In any order: k + v + 3 for each
 // search, and 128 for each slab. For each change, 2 k + 4 v + 24, 128 for each slab, 64 for the lock, and a sector of
 // 32 bytes that is written back.
-#include "index/hash_map/gpu/batch_rows.cuh"
-#include "index/hash_map/gpu/mixed_ref.cuh"
-#include "index/hash_map/gpu/mixed_task.hpp"
+#include "index/hash_map/gpu/mixed_rows.cuh"
 
 using namespace headrace;
 
 using slab::count_flags, slab::thread_row, slab::threads;
+using slab::held_by, slab::key_of, slab::operation_of, slab::write_result;
 using slab::Key, slab::L, slab::Value;
-
-HR_FN Key key_of(const MixedTask& task, u64 row) { return static_cast<const Key*>(task.keys)[row]; }
-
-HR_FN slab::MixedOperation<L> operation_of(const MixedTask& task, u64 row) {
-    Value value{0};
-    if constexpr (L::has_values) value = static_cast<const Value*>(task.values)[row];
-    return {static_cast<MapOperation>(task.operations[row]),
-            static_cast<NumberKind>(task.kind),
-            {key_of(task, row), value}};
-}
-
-HR_FN void write_result(const MixedTask& task, u64 row, const OptionalValue<Value>& held) {
-    if (task.found != nullptr) task.found[row] = held.is_present;
-    if constexpr (L::has_values) {
-        if (task.held != nullptr) static_cast<Value*>(task.held)[row] = held.value;
-    }
-}
-
-// Returns the state of a key that a search has found, or not.
-HR_FN OptionalValue<Value> held_by(const SlabTable& table, const slab::Match& match) {
-    OptionalValue<Value> held{Value{0}, match.slot != slab::no_slot};
-    if constexpr (L::is_paired) {
-        held.value = match.value;
-    } else if constexpr (L::has_values) {
-        if (held.is_present)
-            held.value = *slab::value_in<L>(slab::slab_of_slot(table, match.slot), slab::position_of(match.slot));
-    }
-    return held;
-}
 
 // In the result of replay_operations: the slot of a key that is to be emptied.
 constexpr slab::Slot is_erased = slab::fresh;

@@ -83,6 +83,24 @@ class MixedSlabHash(SlabHash):
         self.run_in_order(launcher, MixedRows(operations, rows, None, None, kind, 1 << operation), by_key)
         return self.size - before
 
+    def run_small(self, launcher: Launcher, mixed: MixedRows) -> bool:
+        """Run a small batch in its order by one launch; see `is_small`. The host waits.
+
+        Return False if the map does not have an operation; it is as before.
+        Raise MemoryLimitError if the map does not fit; it is as before.
+        """
+        return self._change(launcher, mixed.rows, lambda: self._run_small(launcher, mixed), erases=True)
+
+    def _run_small(self, launcher: Launcher, mixed: MixedRows) -> bool:
+        while True:
+            added, failed, erased, unknown = self._block_answer(launcher, "apply_rows", (mixed.packed,))
+            if not failed:
+                break
+            self._make_room(launcher, 2 * self._memory.buckets, mixed.rows.count)
+        self.size += added - erased
+        self._reserve(launcher, 0)
+        return not unknown
+
     def run_in_order(self, launcher: Launcher, mixed: MixedRows, by_key: Any) -> None:
         """Run operations in their order. The host waits twice.
 

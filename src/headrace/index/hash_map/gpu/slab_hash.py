@@ -199,7 +199,7 @@ class SlabHash(GrowingTable):
         """Insert a batch by one launch, and one more after each rebuild for slabs. Return the number of keys added."""
         buckets = max(self._memory.buckets, self._buckets_for(self.size + rows.count))
         while True:
-            added, failed = self._block_answer(launcher, "upsert_rows", (rows.keys, rows.values, rows.count, reduction))
+            added, failed, *_ = self._block_answer(launcher, "upsert_rows", (rows.keys, rows.values, rows.count, reduction))
             if not failed:
                 self.size += added
                 return added
@@ -207,7 +207,7 @@ class SlabHash(GrowingTable):
             buckets = 2 * self._memory.buckets
 
     def _block_answer(self, launcher: Launcher, name: str, args: tuple[Any, ...]) -> list[int]:
-        """Run a kernel of one block, and return its answer, two numbers. The host waits."""
+        """Run a kernel of one block, and return its answer, four numbers. The host waits."""
         self._is_used = True
         answer = launcher.answer(slab_entry(name), self._block_shape(), (self._memory.packed, *args), ANSWER_BYTES)
         found: list[int] = answer.view(np.uint64).tolist()

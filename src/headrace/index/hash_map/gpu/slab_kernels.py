@@ -16,7 +16,7 @@ SLAB_BYTES = 128  # slab_bytes of slab_table.hpp
 BLOCK_SLABS = 1024  # block_slabs of slab_table.hpp
 GROUP_LANES = 8  # lanes that search a slab
 COUNTS_BYTES = 48  # three counts of an insertion, and three counters
-ANSWER_BYTES = 16  # keys that were added, and rows without memory
+ANSWER_BYTES = 32  # keys that were added, rows without memory, keys that were erased, and whether an operation is unknown
 MAX_SLABS = 0xFFFF0000
 NARROW_SLABS = (1 << 26) - 1  # maximum number of slabs of a table whose slots have numbers of 4 bytes
 LOCATED, ORDERED = 1, 2  # BatchForm of batch_rows.cuh
@@ -41,6 +41,7 @@ _SIGNATURES = {
     "upsert_rows": "PPIIP",
     "replace_rows": "PPIP",
     "erase_rows": "PIPP",
+    "apply_rows": f"{MIXED_TASK.argument}P",
     "build_lists": "IPPPIIIP",
     "build_multi_lists": "IPPPIIPPPP",
     "move_lists": f"II{_TABLE.argument}P",
@@ -66,7 +67,7 @@ _SIGNATURES = {
 }
 _FILES = {
     "hash_map.cu": ("find_pairs", "locate_keys", "insert_pairs", "copy_items", "measure_chains", "copy_words"),
-    "block_batch/small_batch.cu": ("upsert_rows", "replace_rows", "erase_rows"),
+    "block_batch/small_batch.cu": ("upsert_rows", "replace_rows", "erase_rows", "apply_rows"),
     "block_batch/bulk_build.cu": ("build_lists", "build_multi_lists", "move_lists"),
     "mixed.cu": ("replay_operations", "finish_operations", "list_changes", "run_changes", "run_searches"),
     "multimap/multi_map.cu": (
