@@ -221,7 +221,8 @@ class HashMap(HashContainer[MapBackend]):
 
         Notes
         -----
-        With ``"sequential"`` on a GPU, one thread runs all operations of a key, in time proportional to their number.
+        With ``"sequential"`` on a GPU, one warp runs all operations of a key, in time proportional to their number. One block
+        runs up to 1,024 operations in their order, also with ``"any"``.
 
         Examples
         --------

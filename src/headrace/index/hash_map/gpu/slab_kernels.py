@@ -20,8 +20,8 @@ ANSWER_BYTES = 32  # keys that were added, rows without memory, keys that were e
 MAX_SLABS = 0xFFFF0000
 NARROW_SLABS = (1 << 26) - 1  # maximum number of slabs of a table whose slots have numbers of 4 bytes
 LOCATED, ORDERED = 1, 2  # BatchForm of batch_rows.cuh
-NO_SLOT = -1  # slot of a key that is absent: no_slot of slab_list.cuh
-SKIPPED = -2  # slot of a row that has nothing to do: `skipped` of slab_list.cuh
+NO_SLOT = -1  # number of the slot of a key that is absent
+SKIPPED = -2  # that of a row that has nothing to do
 _SIGNATURES = {
     "find_pairs": "PQPP",
     "locate_keys": "PQIPP",
