@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from headrace import Context, HashMap, MapOperation
 
-_FIND, _INSERT, _ERASE, _REPLACE, _FIRST, _SUM, _MIN, _MAX = list(MapOperation)[: MapOperation.MAX + 1]
+_FIND, _INSERT, _ERASE, _REPLACE, _FIRST, _SUM, _MIN, _MAX = range(MapOperation.MAX + 1)
 _REDUCTIONS = {_INSERT: "last", _FIRST: "first", _SUM: "sum", _MIN: "min", _MAX: "max"}
 _SPAN_LOG, _BATCH_LOG = 23, 22  # maximum numbers of keys and of operations of a batch, as powers of two
 _SCATTER = 0x9E3779B97F4A7C15  # an odd factor: distinct numbers have distinct keys
