@@ -168,7 +168,7 @@ class GrowingTable(ABC):
 
     def _run_batch(self, rows: Rows, change: Callable[[], _Result]) -> _Result:
         """Run a batch with narrow numbers of slots, or wide ones if the table has or may get more than `NARROW_SLABS` slabs."""
-        expected = 2 * self._buckets_for(self.size + rows.count)
+        expected = 2 * (self.size + rows.count) / (self._slots * self._tuning.load)
         self._batch_slot = slot_bytes(max(expected, self._memory.slab_count))
         try:
             return change()

@@ -30,6 +30,7 @@ from headrace.index.hash_map.gpu.slab_kernels import (
     SLAB_BYTES,
     Memory,
     Rows,
+    block_shape,
     reduction_number,
     slab_defines,
     slab_entry,
@@ -107,7 +108,7 @@ class SlabHash(GrowingTable):
         before = self._memory.buckets
         added = self._change(launcher, rows, lambda: self._upsert(launcher, rows, reduce, kind))
         self._added_part = added / rows.count
-        if self._memory.buckets > max(before, self._buckets_for(4 * self.size)):
+        if self._memory.buckets > before and self._memory.buckets > self._buckets_for(4 * self.size):
             with suppress(MemoryLimitError):
                 self._rebuild(launcher, self._buckets_for(2 * self.size))
         return added
@@ -197,13 +198,13 @@ class SlabHash(GrowingTable):
 
     def _upsert_small(self, launcher: Launcher, rows: Rows, reduction: int) -> int:
         """Insert a batch by one launch, and one more after each rebuild for slabs. Return the number of keys added."""
-        buckets = max(self._memory.buckets, self._buckets_for(self.size + rows.count))
+        buckets = self._memory.buckets
         while True:
             added, failed, *_ = self._block_answer(launcher, "upsert_rows", (rows.keys, rows.values, rows.count, reduction))
             if not failed:
                 self.size += added
                 return added
-            self._make_room(launcher, buckets, rows.count)
+            self._make_room(launcher, max(buckets, self._buckets_for(self.size + rows.count)), rows.count)
             buckets = 2 * self._memory.buckets
 
     def _block_answer(self, launcher: Launcher, name: str, args: tuple[Any, ...]) -> list[int]:
@@ -215,8 +216,7 @@ class SlabHash(GrowingTable):
 
     def _block_shape(self) -> Shape:
         """Return the launch configuration of a kernel of one block."""
-        threads = self._tuning.block_rows
-        return Shape(slab_defines(self._widths, threads, self._slot_bytes), 1, threads)
+        return block_shape(self._widths, self._tuning.block_rows, self._slot_bytes)
 
     def _is_bulk(self, rows: Rows) -> bool:
         """Return whether lists are built from a batch."""

@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from headrace.core.layouts.layout import layout
-from headrace.gpu.kernels.launcher import DeviceBuffer, Entry
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
 
 _TABLE = layout("SlabTable")
 MIXED_TASK = layout("MixedTask")
@@ -135,13 +135,13 @@ class Memory:
         """Bytes of all buffers."""
         return sum(part.nbytes for part in self.parts)
 
-    @property
+    @cached_property
     def slab_count(self) -> int:
         """Number of first slabs and of slabs in memory blocks."""
         return self.buckets + 1 + self.blocks * BLOCK_SLABS
 
 
-def slot_bytes(slabs: int) -> int:
+def slot_bytes(slabs: float) -> int:
     """Return the bytes of the number of a slot, in a table of that many slabs."""
     return 4 if slabs <= NARROW_SLABS else 8
 
@@ -166,6 +166,12 @@ def slab_defines(widths: tuple[int, int], threads: int, slot: int = 4, **others:
     """
     wide = {} if slot == 4 else {"HR_SLOT_BYTES": slot}
     return {"HR_KEY_WIDTH": widths[0], "HR_VALUE_WIDTH": widths[1], "HR_THREADS": threads, **wide, **others}
+
+
+@cache
+def block_shape(widths: tuple[int, int], threads: int, slot: int) -> Shape:
+    """Return the launch configuration of a kernel of one block. Parameters are those of `slab_defines`."""
+    return Shape(slab_defines(widths, threads, slot), 1, threads)
 
 
 @cache
