@@ -16,7 +16,7 @@ namespace headrace::slab {
 // their numbers.
 HR_FN u32* bitmap_word(const SlabTable& table, u32 unit) {
     const u32 first_units = table.first_slabs - table.buckets - 1;
-    if (unit < first_units) return table.bitmaps + unit / tile::lanes;
+    if (!has_super_blocks || unit < first_units) return table.bitmaps + unit / tile::lanes;
     const u32 after = unit - first_units;
     u8* const super = table.supers[after >> table.super_log];
     u32* const bitmaps = reinterpret_cast<u32*>(super + (u64{slab_bytes} << table.super_log));
@@ -75,7 +75,7 @@ private:
     __device__ u32 take(u32 word, u32 count) {
         u32 bits = 0;
         for (u32 free = ~bits_; count != 0 && free != 0; --count, free &= free - 1) bits |= free & (~free + 1);
-        const u32 before = atomicOr(bitmap_ + word, bits);
+        const u32 before = atomicOr(bitmap_word(table_, block_ * block_slabs) + word, bits);
         bits_ = before | bits;
         return bits & ~before;
     }
@@ -87,8 +87,7 @@ private:
             return false;
         }
         block_ = (first_ + tried_++) % table_.blocks;
-        bitmap_ = bitmap_word(table_, block_ * block_slabs);
-        bits_ = tile::load_relaxed(bitmap_ + tile::lane());
+        bits_ = tile::load_relaxed(bitmap_word(table_, block_ * block_slabs) + tile::lane());
         return true;
     }
 
@@ -96,7 +95,6 @@ private:
     u32 first_;
     u32 tried_ = 0;
     u32 block_ = 0;
-    u32* bitmap_ = nullptr;  // that of the resident block
     u32 bits_ = ~0u;
 };
 

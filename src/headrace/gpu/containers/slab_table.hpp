@@ -20,14 +20,14 @@ constexpr u32 no_slab = ~0u;
 constexpr u32 max_slabs = 1u << 26;  // a slot's number has 26 bits for the slab and 5 for the slot in it
 
 struct SlabTable {
-    u8* slabs;          // those of the first super block
-    u32* bitmaps;       // of each of its memory blocks, a bit for each slab: whether it is in use
-    u32* is_full;       // 1 after a warp found all memory blocks in use
-    u8* const* supers;  // the other super blocks: their slabs, and then the bitmaps of their memory blocks
-    u64 seed;           // of the keys' hash
+    u8* slabs;     // those of the first super block
+    u32* bitmaps;  // of each of its memory blocks, a bit for each slab: whether it is in use
+    u32* is_full;  // 1 after a warp found all memory blocks in use
     u32 buckets;
-    u32 blocks;       // number of memory blocks in all super blocks
-    u32 first_slabs;  // number of slabs in the first super block
+    u32 blocks;         // number of memory blocks in all super blocks
+    u64 seed;           // of the keys' hash
+    u8* const* supers;  // the other super blocks: their slabs, and then the bitmaps of their memory blocks
+    u32 first_slabs;    // number of slabs in the first super block
     u32 super_log;
 };
 

@@ -21,6 +21,7 @@ import numpy as np  # a dependency of cuda-core
 
 from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher, Shape
+from headrace.index.hash_map.gpu import slab_kernels
 from headrace.index.hash_map.gpu.block_batch.bulk_build import TOTALS_BYTES, ListBuilder, whole_blocks
 from headrace.index.hash_map.gpu.slab_kernels import (
     BLOCK_SLABS,
@@ -30,15 +31,14 @@ from headrace.index.hash_map.gpu.slab_kernels import (
     Rows,
     slab_defines,
     slab_entry,
-    slot_bytes,
 )
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
 
 _Result = TypeVar("_Result")
 
 
-class _TooManySlabsError(MemoryLimitError):
-    """A batch with narrow numbers of slots needs a larger table. The table is as before."""
+class _LightTableError(MemoryLimitError):
+    """A batch by the kernels of light tables needs a larger table. The table is as before."""
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ class Growth:
 
     @property
     def _slot_bytes(self) -> int:
-        return slot_bytes(max(self.old.slab_count, self.memory.slab_count))
+        return max(self.old.slot_bytes, self.memory.slot_bytes)
 
     def _builder(self, launcher: Launcher) -> ListBuilder:
         return ListBuilder(launcher, self.memory, self.widths, self.tuning.build)
@@ -137,7 +137,7 @@ class GrowingTable(ABC):
     @property
     def _slot_bytes(self) -> int:
         """Bytes of the number of a slot."""
-        return self._batch_slot or slot_bytes(self._memory.slab_count)
+        return self._batch_slot or self._memory.slot_bytes
 
     def _change(
         self, launcher: Launcher, rows: Rows, change: Callable[[], _Result], *, adds: bool = True, erases: bool = False
@@ -167,23 +167,26 @@ class GrowingTable(ABC):
         return result
 
     def _run_batch(self, rows: Rows, change: Callable[[], _Result]) -> _Result:
-        """Run a batch with narrow numbers of slots, or wide ones if the table has or may get more than `NARROW_SLABS` slabs."""
+        """Run a batch by the kernels of light tables. Others are used from the start if the table may become large.
+
+        If the batch needs super blocks, it is undone and runs again.
+        """
         expected = 2 * (self.size + rows.count) / (self._slots * self._tuning.load)
-        self._batch_slot = slot_bytes(max(expected, self._memory.slab_count))
+        self._batch_slot = 8 if expected > slab_kernels.NARROW_SLABS else self._memory.slot_bytes
         try:
             return change()
-        except _TooManySlabsError:
+        except _LightTableError:
             self._batch_slot = 8
             return change()
         finally:
             self._batch_slot = None
 
-    def _check_slabs(self, count: int) -> None:
+    def _check_slabs(self, count: int, *, has_super_blocks: bool = False) -> None:
         """Raise MemoryLimitError if a table cannot have that many slabs."""
         if count > MAX_SLABS:
             raise MemoryLimitError(f"a map on a GPU has at most {MAX_SLABS} slabs of {SLAB_BYTES} bytes; split the keys")
-        if self._batch_slot is not None and self._batch_slot < slot_bytes(count):
-            raise _TooManySlabsError(f"the table needs {count} slabs")
+        if self._batch_slot == 4 and (count > slab_kernels.NARROW_SLABS or has_super_blocks):
+            raise _LightTableError(f"the table needs {count} slabs")
 
     def _grow(self, launcher: Launcher, rows: Rows, *, adds: bool, erases: bool) -> None:
         """Begin to grow, or take a step, after a batch; parameters as for `_change`."""
@@ -246,7 +249,7 @@ class GrowingTable(ABC):
         memory, super_blocks = self._memory, list(self._memory.supers)
         log = memory.super_log or (max(BLOCK_SLABS, memory.slab_count // 8) - 1).bit_length()
         count = max(1, ceil(slabs / (1 << log)))
-        self._check_slabs(memory.slab_count + (count << log))
+        self._check_slabs(memory.slab_count + (count << log), has_super_blocks=True)
         for _ in range(count):
             added = launcher.allocate((SLAB_BYTES << log) + (1 << log) // 8)
             launcher.fill(BufferSlice(added, 0, SLAB_BYTES << log), 0xFF)

@@ -95,8 +95,7 @@ HR_FN Match search(const SlabTable& table, typename L::Key key, bool is_active) 
 #pragma unroll
         for (u32 i = 0; i < loads; ++i) {
             const u32 slab = tile::shuffle(own.slab, first_lane() + begin + i);
-            const u8* const at = first_slab_at(table, slab) + 16 * group_lane();
-            words[i] = is_partial && slab == no_slab ? tile::WordPair{0, 0} : load_constant(at);
+            words[i] = is_partial && slab == no_slab ? tile::WordPair{0, 0} : load_constant(first_bytes(table, slab));
         }
 #pragma unroll
         for (u32 i = 0; i < loads; ++i) {

@@ -406,14 +406,14 @@ class SlabHash(GrowingTable):
 
     def _insert_all(self, launcher: Launcher, items: Rows) -> None:
         """Insert pairs into an empty table, which gets super blocks if slabs run out."""
-        slots, counts = launcher.allocate(items.count * self._slot_bytes), launcher.allocate(COUNTS_BYTES, fill=0)
-        batch = Insertion(items, 0, slots, counts)
-        self._insert(launcher, batch)
-        while self._inserted(launcher, batch)[1]:
+        while True:
+            slots, counts = launcher.allocate(items.count * self._slot_bytes), launcher.allocate(COUNTS_BYTES, fill=0)
+            batch = Insertion(items, 0, slots, counts)
+            self._insert(launcher, batch)
+            if not self._inserted(launcher, batch)[1]:
+                return
             self._launch(launcher, "clear_slots", items.count, (slots, items.count, 1))
             self._add_super_blocks(launcher, ceil(items.count / self._slots))
-            launcher.fill(counts, 0)
-            self._insert(launcher, batch)
 
     def _move(self, launcher: Launcher, buckets: int) -> bool:
         """Build a table of that many buckets from the lists of this one. Return False if lists need more slabs than it has."""

@@ -116,9 +116,13 @@ class Memory:
     def packed(self) -> bytes:
         """The ``SlabTable``."""
         is_full, pointers = self.bitmaps.address + self.is_full_offset, 0 if self.pointers is None else self.pointers.address
-        addresses = self.slabs.address, self.bitmaps.address, is_full, pointers
-        first_slabs = self.buckets + 1 + self.is_full_offset * 8
-        return _PACKED.pack(*addresses, self.seed, self.buckets, self.blocks, first_slabs, self.super_log)
+        first, first_slabs = (self.slabs.address, self.bitmaps.address, is_full), self.buckets + 1 + self.is_full_offset * 8
+        return _PACKED.pack(*first, self.buckets, self.blocks, self.seed, pointers, first_slabs, self.super_log)
+
+    @property
+    def slot_bytes(self) -> int:
+        """Bytes of the number of a slot in kernels: 8 if the table has super blocks or many slabs."""
+        return 8 if self.supers or self.slab_count > NARROW_SLABS else 4
 
     @property
     def is_full_offset(self) -> int:
@@ -141,11 +145,6 @@ class Memory:
         return self.buckets + 1 + self.blocks * BLOCK_SLABS
 
 
-def slot_bytes(slabs: float) -> int:
-    """Return the bytes of the number of a slot, in a table of that many slabs."""
-    return 4 if slabs <= NARROW_SLABS else 8
-
-
 def is_ordered_reduction(reduce: str, kind: str) -> bool:
     """Return whether values are computed in the order of their rows."""
     return kind == "f" and reduce in _FLOAT_REDUCTIONS
@@ -164,8 +163,8 @@ def slab_defines(widths: tuple[int, int], threads: int, slot: int = 4, **others:
 
     `slot`: bytes of the number of a slot.
     """
-    wide = {} if slot == 4 else {"HR_SLOT_BYTES": slot}
-    return {"HR_KEY_WIDTH": widths[0], "HR_VALUE_WIDTH": widths[1], "HR_THREADS": threads, **wide, **others}
+    sizes = {"HR_KEY_WIDTH": widths[0], "HR_VALUE_WIDTH": widths[1], "HR_SLOT_BYTES": slot}
+    return {**sizes, "HR_THREADS": threads, **others}
 
 
 @cache

@@ -67,7 +67,9 @@ WIDTHS: Sequence[PairWidths] = (
 have hashes of 8 bytes, and row numbers of 4.
 """
 PAIR_WIDTHS: Sequence[PairWidths] = tuple({"HR_KEY_WIDTH": [width], "HR_VALUE_WIDTH": [width, ANY]} for width in (4, 8))
-SLAB_THREADS: PairWidths = {"HR_THREADS": [HASH_MAP_THREADS]}
+SLOT_BYTES: PairWidths = {"HR_SLOT_BYTES": [4, ANY]}
+"""Macro of the bytes of the number of a slot: 8 for tables with super blocks, whose programs are compiled at their first use."""
+SLAB_THREADS: PairWidths = {"HR_THREADS": [HASH_MAP_THREADS], **SLOT_BYTES}
 PROGRAMS: Programs = (
     *((file, {**SLAB_THREADS, **widths}) for file in ("hash_map.cu", "hash_map_updates.cu") for widths in WIDTHS),
     *(("mixed.cu", {**SLAB_THREADS, **widths}) for widths in PAIR_WIDTHS),

@@ -9,7 +9,7 @@ import numpy as np  # a dependency of cuda-core
 
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher, Shape
 from headrace.index.hash_map.gpu.ordered_rows import HashOrder, ordered_rows
-from headrace.index.hash_map.gpu.slab_kernels import SLAB_BYTES, Memory, Rows, slab_defines, slab_entry, slot_bytes
+from headrace.index.hash_map.gpu.slab_kernels import SLAB_BYTES, Memory, Rows, slab_defines, slab_entry
 from headrace.index.hash_map.gpu.tuning import BuildTuning
 
 TOTALS_BYTES = 24
@@ -90,14 +90,14 @@ class ListBuilder:
 
         The first slabs need not be initialised. After a failure the table is of no use.
         """
-        return not self._build("move_lists", (0, old.packed))[1]
+        return not self._build("move_lists", (0, old.packed), old.slot_bytes)[1]
 
     def move_some(self, old: Memory, first: int, count: int, totals: DeviceBuffer) -> None:
         """Move the lists of some blocks of buckets. The host does not wait.
 
         `totals`: 24 bytes, 0 before the first of these calls: pairs, pairs without room, and slabs.
         """
-        self._launch("move_lists", count, (first, old.packed, totals))
+        self._launch("move_lists", count, (first, old.packed, totals), old.slot_bytes)
 
     def empty(self, first_slab: int = 0) -> None:
         """Empty the slabs from a number on, and free all memory blocks."""
@@ -127,15 +127,15 @@ class ListBuilder:
     def _block_bits(self) -> int:
         return block_bits(self.memory.buckets, self.tuning.buckets)
 
-    def _build(self, name: str, args: tuple[Any, ...]) -> tuple[int, int, int]:
-        """Run a kernel, and return its totals. The host waits."""
+    def _build(self, name: str, args: tuple[Any, ...], slot: int = 4) -> tuple[int, int, int]:
+        """Run a kernel, and return its totals. The host waits. `slot`: bytes of the number of a slot, or more."""
         totals = self.launcher.allocate(TOTALS_BYTES, fill=0)
-        self._launch(name, self.blocks, (*args, totals))
+        self._launch(name, self.blocks, (*args, totals), slot)
         first, second, third = self.launcher.fetch(totals).view(np.uint64).tolist()
         return first, second, third
 
-    def _launch(self, name: str, blocks: int, args: tuple[Any, ...]) -> None:
+    def _launch(self, name: str, blocks: int, args: tuple[Any, ...], slot: int = 4) -> None:
         threads, buckets = self.tuning.threads, self.tuning.buckets
-        defines = slab_defines(self.widths, threads, slot_bytes(self.memory.slab_count), HR_BUCKETS=buckets)
+        defines = slab_defines(self.widths, threads, max(slot, self.memory.slot_bytes), HR_BUCKETS=buckets)
         shape = Shape(defines, blocks, threads, (buckets + 1) * SLAB_BYTES)
         self.launcher.launch(slab_entry(name), shape, (self.memory.packed, self._block_bits, *args))
