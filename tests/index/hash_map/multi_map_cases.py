@@ -13,9 +13,10 @@ from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows
 from headrace.index.hash_map.gpu.multimap.multi_slab_hash import MultiSlabHash, SortedValues
 from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import SlabTuning
-from headrace.index.hash_map.operations import MULTI_KINDS
+from headrace.index.hash_map.operations import MULTI_KINDS, MapOperation
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.index.hash_map.hash_map_cases import bits_of
+from tests.index.hash_map.slab_hash_cases import row_numbers
 
 TYPES = {(4, 4): ("int32", "uint32"), (4, 8): ("float32", "int64"), (8, 4): ("uint64", "int32"), (8, 8): ("int64", "uint64")}
 
@@ -54,6 +55,15 @@ class FiberMultiMap:
         assert self.launcher.fetch(rows).view(np.uint32).tolist() == np.repeat(np.arange(len(keys)), np.diff(offsets)).tolist()
         return [sorted(bits_of(found[begin:end])) for begin, end in pairwise(offsets)]
 
+    def erase(self, keys: NDArray[Any]) -> list[bool]:
+        """Return for each key whether it had a value."""
+        launcher, found = self.launcher, self.launcher.allocate(len(keys))
+        operations = launcher.allocate(len(keys), fill=MapOperation.ERASE)
+        mixed = MixedRows(operations, self.rows(keys), None, found, np.dtype(self.value).kind, MULTI_KINDS.known)
+        self.map.run_in_order(launcher, mixed, launcher.allocate(8 * len(keys)), launcher.put(row_numbers(keys)))
+        flags: list[bool] = launcher.fetch(found).view(bool).tolist()
+        return flags
+
     def erase_all(self, keys: NDArray[Any]) -> list[int]:
         """Return the number of erased pairs of each row."""
         counts = self.launcher.allocate(len(keys) * 8)
@@ -66,8 +76,7 @@ class FiberMultiMap:
         launcher, value = self.launcher, np.dtype(self.value)
         firsts, counts = launcher.allocate(len(keys) * value.itemsize), launcher.allocate(len(keys) * 8)
         mixed = MixedRows(launcher.put(operations), self.rows(keys, values), firsts, None, value.kind, MULTI_KINDS.known)
-        by_key = np.argsort(np.array(bits_of(keys), np.uint64), kind="stable").astype(np.uint32)
-        self.map.run_in_order(launcher, mixed, counts, launcher.put(by_key))
+        self.map.run_in_order(launcher, mixed, counts, launcher.put(row_numbers(keys)))
         return bits_of(launcher.fetch(firsts).view(value)), launcher.fetch(counts).view(np.int64).tolist()
 
     def items(self) -> Counter[tuple[int, int]]:

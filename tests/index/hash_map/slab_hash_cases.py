@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace import MemoryLimitError
+from headrace import MapOperation, MemoryLimitError
 from headrace.arrange.multisplit.gpu.tuning import SMALL_TUNING
 from headrace.gpu.kernels.launch_plan import PlanRecorder, RecordedBuffer, recorded
 from headrace.gpu.kernels.launcher import Entry, Shape
@@ -59,6 +59,11 @@ class FiberMap:
         """Return the number of keys added."""
         return self.map.upsert(self.launcher, self.rows(keys, values), reduce, np.dtype(self.value or "u4").kind)
 
+    def upsert_in_order(self, keys: NDArray[Any], values: NDArray[Any], reduce: str) -> int:
+        """Return the number of keys added by a batch of any size."""
+        by_key, operation = self.launcher.put(row_numbers(keys)), MapOperation[reduce.upper()]
+        return self.map.upsert_in_order(self.launcher, self.rows(keys, values), operation, np.dtype(self.value).kind, by_key)
+
     def find(self, keys: NDArray[Any]) -> tuple[list[int] | None, list[bool]]:
         """Return bits of values and whether each key is present."""
         found = self.launcher.allocate(len(keys))
@@ -84,11 +89,12 @@ class FiberMap:
     ) -> tuple[list[int], list[bool]]:
         """Return the bits of the value of each key before its operation (0 in sets), and whether it was present."""
         mixed = self._mixed(operations, keys, values)
-        if order == "any":
+        if order == "small":
+            assert self.map.run_small(self.launcher, mixed)
+        elif order == "any":
             assert self.map.run_any(self.launcher, mixed)
         else:
-            by_key = np.argsort(np.array(bits_of(keys), np.uint64), kind="stable").astype(np.uint32)
-            self.map.run_in_order(self.launcher, mixed, self.launcher.put(by_key))
+            self.map.run_in_order(self.launcher, mixed, self.launcher.put(row_numbers(keys)))
         kind = np.dtype(self.value or "u4")
         before = [0] * len(keys) if mixed.held is None else bits_of(self.launcher.fetch(mixed.held).view(kind))
         return before, self.flags(mixed.found)
@@ -98,12 +104,21 @@ class FiberMap:
         mixed = self._mixed(operations, keys, values)
         return self.map.run_any(self.launcher, mixed if known is None else replace(mixed, known=known))
 
+    def runs_small(self, operations: NDArray[np.uint8], keys: NDArray[Any], values: NDArray[Any]) -> bool:
+        """Run operations by one block, and return whether the map has them all."""
+        return self.map.run_small(self.launcher, self._mixed(operations, keys, values))
+
     def _mixed(self, operations: NDArray[np.uint8], keys: NDArray[Any], values: NDArray[Any]) -> MixedRows:
         launcher, kind = self.launcher, np.dtype(self.value or "u4")
         held = launcher.allocate(len(keys) * kind.itemsize) if self.value else None
         found, rows = launcher.allocate(len(keys)), self.rows(keys, values if self.value else None)
         known = (MAP_KINDS if self.value else SET_KINDS).known
         return MixedRows(launcher.put(operations), rows, held, found, kind.kind, known)
+
+
+def row_numbers(keys: NDArray[Any]) -> NDArray[np.uint32]:
+    """Return row numbers by key."""
+    return np.argsort(np.array(bits_of(keys), np.uint64), kind="stable").astype(np.uint32)
 
 
 class LimitedLauncher(FiberLauncher):

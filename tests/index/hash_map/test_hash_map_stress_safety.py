@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from headrace import Context, HashMap, HashMultiMap, HashSet, MapOperation, MemoryLimitError
+from tests.index.hash_map import array_history_cases
 from tests.index.hash_map.history_cases import replay
 from tests.index.hash_map.slab_hash_cases import UNLIMITED, FiberMap, LimitedLauncher
 
@@ -130,6 +133,22 @@ def test_random_histories(operations: int) -> None:
 @pytest.mark.parametrize("operations", [1_000_000])
 def test_random_histories_on_a_gpu(operations: int) -> None:
     assert replay(operations, seed=operations, device="cuda") >= operations
+
+
+@pytest.mark.parametrize("types", [("int64", "int64"), ("int32", "float32")])
+def test_random_histories_on_arrays(types: tuple[str, str]) -> None:
+    assert array_history_cases.replay(1_000_000, 20261128, types, device="cpu") >= 1_000_000
+
+
+@pytest.mark.gpu
+@pytest.mark.long
+@pytest.mark.parametrize("types", [("int64", "int64"), ("int32", "float32")])
+def test_long_random_histories_on_a_gpu(types: tuple[str, str]) -> None:
+    """Two halves of 10^8 operations."""
+    pytest.importorskip("cupy")
+    seed = secrets.randbits(62)
+    sys.stdout.write(f"seed {seed}\n")
+    assert array_history_cases.replay(50_000_000, seed, types, device="cuda") >= 50_000_000
 
 
 @pytest.mark.fibers

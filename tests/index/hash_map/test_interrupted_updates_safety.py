@@ -230,7 +230,7 @@ def test_kernels_without_memory_change_nothing(reduce: str) -> None:
         with_keys = FiberMap(launcher, table.map.copy(launcher), "int32", "uint32")
         with_keys.upsert(keys[:30], values[:30], "last")
         oracle.upsert(keys[:30], values[:30], "last")
-        with_keys.map._is_loaded = False
+        with_keys.map._loaded_slot = 0
         is_refused = _is_refused(launcher, number, lambda table=with_keys: table.upsert(keys, values, reduce))  # type: ignore[misc]
         if not is_refused:
             oracle.upsert(keys, values, reduce)
@@ -260,7 +260,7 @@ def test_kernels_of_mixed_batches_on_multimaps_without_memory_change_nothing() -
         launcher = LazyLauncher(seed=4)
         table = FiberMultiMap((4, 4), launcher, UNLIMITED)
         table.insert(keys, keys.astype("u4"))
-        table.map._is_loaded = False
+        table.map._loaded_slot = 0
         before = table.items()
         apply = lambda table=table: table.apply(np.tile(_MIXED, 7), keys, keys.astype("u4"))  # noqa: E731
         is_refused = _is_refused(launcher, number, apply)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from headrace import MapOperation, MemoryLimitError, UnsupportedDeviceError
+from headrace import MapOperation, MemoryLimitError
+from headrace.arrange.sort.gpu.tuning import HARNESS_TUNING
 from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.index.hash_map.hash_map_cases import MULTI_NAMES, MultiMapOracle, numbers_of
@@ -17,15 +19,14 @@ from tests.index.hash_map.slab_hash_cases import LimitedLauncher
 
 pytestmark = pytest.mark.fibers
 
-_NAMES = [name for name in MULTI_NAMES if name != "erase"]
-_TUNING = SlabTuning(threads=64, list_slabs=1.0)
-_SHORT = SlabTuning(threads=64, list_slabs=0)
+_TUNING = SlabTuning(threads=64, list_slabs=1.0, max_walk=1 << 20, sort=HARNESS_TUNING)
+_SHORT = replace(_TUNING, list_slabs=0)
 """A table whose lists have one slab, so that a key may have few values."""
 
 
 def _batch(table: FiberMultiMap, random: np.random.Generator, count: int, span: int = 20) -> tuple[Any, ...]:
     """Return operations, keys and values."""
-    names = random.choice(_NAMES, count, p=[0.2, 0.5, 0.2, 0.1])
+    names = random.choice(MULTI_NAMES, count, p=[0.2, 0.4, 0.2, 0.1, 0.1])
     return names.tolist(), numbers_of(table.key, random, count, span), numbers_of(table.value, random, count)
 
 
@@ -106,11 +107,18 @@ def test_refused_memory_changes_nothing() -> None:
     _check(table, oracle, batch)
 
 
-def test_single_values_are_not_erased() -> None:
-    table = FiberMultiMap((4, 4), FiberLauncher("forward"), _TUNING)
-    keys, values = np.array([5, 5], "i4"), np.array([1, 2], "u4")
-    table.insert(keys, values)
-    with pytest.raises(UnsupportedDeviceError, match="use erase_all"):
-        _run(table, (["insert", "erase"], keys, values))
-    assert table.items() == Counter([(5, 1), (5, 2)])
-    assert table.map.size == 2
+@pytest.mark.long_except("random-1-*")
+@pytest.mark.parametrize("widths", TYPES, ids="{0[0]}-{0[1]}".format)
+@pytest.mark.parametrize(("order", "seed"), [("forward", 0), ("reverse", 0), ("random", 1)])
+def test_single_values_are_erased(widths: tuple[int, int], order: str, seed: int) -> None:
+    """Keys have up to 100 values, and of some more values are erased than they have."""
+    random = np.random.default_rng(seed)
+    table, oracle = FiberMultiMap(widths, FiberLauncher(order, seed), _TUNING), MultiMapOracle()
+    for count in (300, 150):
+        keys, values = numbers_of(table.key, random, count, span=4), numbers_of(table.value, random, count)
+        table.insert(keys, values)
+        oracle.insert(keys, values)
+        asked = numbers_of(table.key, random, count // 2, span=6)
+        assert table.erase(asked) == oracle.erase(asked)
+        assert table.items() == Counter(oracle.pairs(table.value))
+        assert table.map.size == sum(map(len, oracle.lists.values()))

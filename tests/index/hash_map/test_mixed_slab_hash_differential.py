@@ -32,7 +32,7 @@ def _check(table: FiberMap, oracle: MapOracle, batch: tuple[Any, ...], order: st
     before = dict(oracle.pairs)
     names = [NAMES[number] for number in operations]
     held, found = table.apply(operations, keys, values, order)
-    if order == "sequential":
+    if order != "any":
         assert (held, found) == oracle.apply(names, keys, values)
     else:
         after = table.items()
@@ -53,6 +53,17 @@ def test_histories(order: str, widths: tuple[int, int], schedule: str, seed: int
     table, oracle = FiberMap.of(widths, FiberLauncher(schedule, seed)), MapOracle()
     for _ in range(5):
         _check(table, oracle, _batch(table, random, int(random.choice([1, 33, 64, 150]))), order)
+
+
+@pytest.mark.long_except("random-1-*")
+@pytest.mark.parametrize("widths", WIDTHS, ids="{0[0]}-{0[1]}".format)
+@pytest.mark.parametrize(("schedule", "seed"), [("forward", 0), ("reverse", 0), ("random", 1), ("random", 2)])
+def test_small_batches(widths: tuple[int, int], schedule: str, seed: int) -> None:
+    """One block runs them, also if slabs run out."""
+    random = np.random.default_rng(seed + widths[0])
+    table, oracle = FiberMap.of(widths, FiberLauncher(schedule, seed), SHORT), MapOracle()
+    for count, span in ((1, 200), (33, 200), (96, 20), (95, 2000), (96, 2000), (64, 100)):
+        _check(table, oracle, _batch(table, random, count, span), "small")
 
 
 @pytest.mark.covering(default=0, long=0)
@@ -113,6 +124,34 @@ def test_a_table_grows_in_the_middle_of_a_batch(order: str) -> None:
     assert table.map.capacity > 100
 
 
+def _floats(random: np.random.Generator, count: int, dtype: str) -> NDArray[Any]:
+    """Return floats whose sum depends on their order, among them NaN of different bits, infinities and both zeros."""
+    numbers = (random.standard_normal(count) * 10.0 ** random.integers(-6, 6, count)).astype(dtype)
+    special = np.array([np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0], dtype)
+    chosen = random.integers(0, 400, count)
+    return np.where(chosen < len(special), special[chosen % len(special)], numbers)
+
+
+@pytest.mark.long_except("sum-*", "min-8-4-random-1")
+@pytest.mark.parametrize(("order", "seed"), [("forward", 0), ("reverse", 0), ("random", 1)])
+@pytest.mark.parametrize("widths", [(4, 4), (8, 4), (8, 8)], ids="{0[0]}-{0[1]}".format)
+@pytest.mark.parametrize("reduce", ["sum", "min", "max"])
+def test_floats_are_reduced_in_order(reduce: str, widths: tuple[int, int], order: str, seed: int) -> None:
+    """By one block, and after a sort. Some keys have more rows than two warps have lanes. The table grows."""
+    random = np.random.default_rng(seed + 8)
+    table, oracle = FiberMap.of(widths, FiberLauncher(order, seed), SHORT), MapOracle()
+    table.value = f"float{8 * widths[1]}"
+    for count in (1, 80, 300, 96, 250):
+        keys, values = numbers_of(table.key, random, count, span=count), _floats(random, count, table.value)
+        keys[random.random(count) < 0.5] = 3
+        expected = oracle.upsert(keys, values, reduce)
+        if table.map.is_small(count):
+            assert table.upsert(keys, values, reduce) == expected
+        else:
+            assert table.upsert_in_order(keys, values, reduce) == expected
+        assert table.items() == oracle.items(table.value)
+
+
 def _nan_sums() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     bits = np.array([0x7FC00001, 0xFFC00002, 0x7F800000, 0xFF800000, 0x3F800000], np.uint32)
     held, given = np.meshgrid(bits, bits)
@@ -145,6 +184,7 @@ def test_an_unknown_operation_changes_nothing(widths: tuple[int, int], unknown: 
     operations, keys, values = _batch(table, random, 70)
     operations[69] = unknown
     assert not table.runs_any(operations, keys, values)
+    assert not table.runs_small(operations, keys, values)
     assert table.items() == before
     assert table.map.size == len(before)
 

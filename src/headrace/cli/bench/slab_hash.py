@@ -12,13 +12,14 @@ from functools import partial
 from typing import Any
 
 import headrace
-from headrace.api.slab_requests import slab_requests
+from headrace.api.slab_requests import slab_requests, variant_map
 from headrace.cli.bench.experiment import Experiment, Row, Setting
 
 _WORD = "uint32"
 _SIZE, _SMALL_SIZE = 1 << 22, 1 << 10
 _LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 """Pairs per slot of the first slabs on a GPU: the paper's average slab count (section 5.3.3)."""
+_LIST_LOADS = (0.65, 1.0, 2.0)
 _DEFAULT_LOAD = 0.65
 _HOST_PARTS = (0.31, 0.4, 0.5, 0.6)  # pairs per slot on the CPU, whose table has a power of two of slots, at most 5/8 full
 _SIZES, _SMALL_SIZES = tuple(1 << bits for bits in range(16, 25, 2)), (1 << 8, 1 << 10)
@@ -207,6 +208,23 @@ def _allocations(setting: Setting) -> Iterator[Row]:
             yield Row({"allocator": allocator, "n": count}, count / seconds / 1e6, paper)
 
 
+def _variants(setting: Setting) -> Iterator[Row]:
+    """Yield rates of finds by the pairs per slot of the first slabs, with one super block and with several."""
+    pairs = Pairs.of(setting, setting.size(_SIZE, _SMALL_SIZE))
+    count, step = len(pairs.keys), len(pairs.keys) // 4
+    keys, values, absent = map(setting.array, (pairs.keys, pairs.values, pairs.absent))
+    for load in _LIST_LOADS:
+        for variant in ("light", "full"):
+            table = variant_map(setting.device, variant, int(count * _DEFAULT_LOAD / load))
+            for begin in range(0, count, step):
+                table.insert(keys[begin : begin + step], values[begin : begin + step])
+            is_right = bool((setting.host(table.find(keys).values) == pairs.values).all())
+            setting.check(is_right and not setting.host(table.contains(absent)).any(), f"find by {variant} SlabAlloc")
+            for operation, asked in (("find present", keys), ("find absent", absent)):
+                seconds = setting.seconds(partial(table.find, asked))
+                yield Row({"variant": f"{variant}, {operation}", "load": load}, count / seconds / 1e6)
+
+
 EXPERIMENTS = (
     Experiment(
         "figure-5.4", "by utilisation in percent, 2^22 pairs; paper: peaks at 19 to 60 %", "10^6/s", "utilisation", _utilisations
@@ -215,4 +233,5 @@ EXPERIMENTS = (
     Experiment("figure-5.6", "insertion by batches to 2^21 pairs", "times as fast as rebuilds", "batch", _batches),
     Experiment("figure-5.7", "mixed operations on maps of n pairs", "10^6/s", "n", _mixes),
     Experiment("allocation", "slabs of 128 bytes, one a thread; paper: 10^6 slabs", "10^6/s", "n", _allocations, needs_gpu=True),
+    Experiment("super-blocks", "finds by pairs per slot of the first slabs", "10^6/s", "load", _variants, needs_gpu=True),
 )

@@ -1,5 +1,5 @@
-// SlabAlloc: hands out slabs to warps without a lock (Ashkiani, Farach-Colton and Owens 2018, section V). This is the
-// light variant: all memory blocks are one array.
+// SlabAlloc: hands out slabs to warps without a lock (Ashkiani, Farach-Colton and Owens 2018, section V). The number of
+// a slab gives its super block, memory block and unit. A table with one super block is the paper's light variant.
 //
 // A warp has a resident memory block of 1,024 slabs, and each of its lanes holds 32 bits of the block's bitmap in a
 // register. In the best case one atomic operation allocates the slabs of all lanes that want one. It is atomicOr, which
@@ -11,6 +11,17 @@
 #include "gpu/containers/slab_list.cuh"
 
 namespace headrace::slab {
+
+// Returns the word of the bitmap that has the bit of a unit. Units are the slabs of memory blocks, in the order of
+// their numbers.
+HR_FN u32* bitmap_word(const SlabTable& table, u32 unit) {
+    const u32 first_units = table.first_slabs - table.buckets - 1;
+    if (!has_super_blocks || unit < first_units) return table.bitmaps + unit / tile::lanes;
+    const u32 after = unit - first_units;
+    u8* const super = table.supers[after >> table.super_log];
+    u32* const bitmaps = reinterpret_cast<u32*>(super + (u64{slab_bytes} << table.super_log));
+    return bitmaps + (after & low_mask(table.super_log)) / tile::lanes;
+}
 
 class Allocator {
 public:
@@ -49,14 +60,14 @@ public:
         if (number >= static_cast<u64>(table.blocks) * block_slabs) return no_slab;
         const u32 unit = static_cast<u32>(number % table.blocks * block_slabs + number / table.blocks);
         const u32 bit = 1u << unit % tile::lanes;
-        const u32 before = atomicOr(table.bitmaps + unit / tile::lanes, bit);
+        const u32 before = atomicOr(bitmap_word(table, unit), bit);
         return (before & bit) == 0 ? table.buckets + 1 + unit : no_slab;
     }
 
     // Gives back a slab that no list has, emptied. One lane calls it.
     __device__ static void release(const SlabTable& table, u32 slab) {
         const u32 unit = slab - (table.buckets + 1);
-        atomicAnd(table.bitmaps + unit / tile::lanes, ~(1u << unit % tile::lanes));
+        atomicAnd(bitmap_word(table, unit), ~(1u << unit % tile::lanes));
     }
 
 private:
@@ -64,7 +75,7 @@ private:
     __device__ u32 take(u32 word, u32 count) {
         u32 bits = 0;
         for (u32 free = ~bits_; count != 0 && free != 0; --count, free &= free - 1) bits |= free & (~free + 1);
-        const u32 before = atomicOr(table_.bitmaps + block_ * tile::lanes + word, bits);
+        const u32 before = atomicOr(bitmap_word(table_, block_ * block_slabs) + word, bits);
         bits_ = before | bits;
         return bits & ~before;
     }
@@ -76,7 +87,7 @@ private:
             return false;
         }
         block_ = (first_ + tried_++) % table_.blocks;
-        bits_ = tile::load_relaxed(table_.bitmaps + block_ * tile::lanes + tile::lane());
+        bits_ = tile::load_relaxed(bitmap_word(table_, block_ * block_slabs) + tile::lane());
         return true;
     }
 

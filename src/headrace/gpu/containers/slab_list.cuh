@@ -22,6 +22,12 @@
 
 namespace headrace::slab {
 
+// Bytes of the number of a slot. Programs for tables of one super block and at most 2^26 slabs have 4: the light
+// variant.
+#ifndef HR_SLOT_BYTES
+#define HR_SLOT_BYTES 8
+#endif
+constexpr bool has_super_blocks = HR_SLOT_BYTES == 8;
 constexpr u32 group_lanes = 8;
 constexpr u32 mark_offset = 120;
 constexpr u32 next_offset = 124;
@@ -89,15 +95,27 @@ struct Layout {
 };
 
 // Number of a slot: slab and position. `fresh` marks a slot that was empty before the operation.
-constexpr u32 no_slot = ~0u;      // no slot, or an operation without memory
-constexpr u32 skipped = ~0u - 1;  // the operation has nothing to do
-constexpr u32 fresh = 1u << 31;
+using Slot = Either<HR_SLOT_BYTES == 8, u64, u32>;
+constexpr Slot no_slot = static_cast<Slot>(~Slot{0});  // no slot, or an operation without memory
+constexpr Slot skipped = no_slot - 1;                  // the operation has nothing to do
+constexpr Slot fresh = Slot{1} << (8 * HR_SLOT_BYTES - 1);
 
-HR_FN u32 slot_number(u32 slab, u32 position) { return slab << 5 | position; }
-HR_FN bool has_slot(u32 slot) { return slot < skipped; }
+HR_FN Slot slot_number(u32 slab, u32 position) { return Slot{slab} << 5 | position; }
+HR_FN u32 slab_number(Slot slot) { return static_cast<u32>((slot & ~fresh) >> 5); }
+HR_FN u32 position_of(Slot slot) { return static_cast<u32>(slot & 31); }
+HR_FN bool has_slot(Slot slot) { return slot < skipped; }
 
-HR_FN u8* slab_at(const SlabTable& table, u32 slab) { return table.slabs + static_cast<u64>(slab) * slab_bytes; }
-HR_FN u8* slab_of_slot(const SlabTable& table, u32 slot) { return slab_at(table, (slot & ~fresh) >> 5); }
+// Returns the first slab of a bucket.
+HR_FN u8* first_slab_at(const SlabTable& table, u32 bucket) {
+    return table.slabs + static_cast<u64>(bucket) * slab_bytes;
+}
+HR_FN u8* slab_at(const SlabTable& table, u32 slab) {
+    if (!has_super_blocks || slab < table.first_slabs) return first_slab_at(table, slab);
+    const u32 after = slab - table.first_slabs;
+    const u32 place = after & low_mask(table.super_log);
+    return table.supers[after >> table.super_log] + static_cast<u64>(place) * slab_bytes;
+}
+HR_FN u8* slab_of_slot(const SlabTable& table, Slot slot) { return slab_at(table, slab_number(slot)); }
 
 template <class L>
 HR_FN typename L::Key* key_in(u8* slab, u32 position) {
@@ -120,7 +138,10 @@ HR_FN u32 mark_of(const tile::WordPair& words) {
     return tile::shuffle(low_word(words.high), first_lane() + group_lanes - 1);
 }
 
-// Address of this lane's 16 bytes of a slab.
+// Address of this lane's 16 bytes of the first slab of a bucket, and of any slab.
+HR_FN const u8* first_bytes(const SlabTable& table, u32 bucket) {
+    return first_slab_at(table, bucket) + 16 * group_lane();
+}
 HR_FN const u8* lane_bytes(const SlabTable& table, u32 slab) { return slab_at(table, slab) + 16 * group_lane(); }
 
 // Loads 16 bytes of a slab that no thread changes during the kernel.

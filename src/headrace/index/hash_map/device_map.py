@@ -17,16 +17,15 @@ from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.placement import empty_like, in_stream_of
 from headrace.core.budget import Budget
 from headrace.core.context import Context
-from headrace.core.errors import UnsupportedDeviceError
 from headrace.gpu.device.device import gpu, is_lasting
 from headrace.gpu.device.event import Event
 from headrace.gpu.kernels.launcher import GpuLauncher
 from headrace.gpu.memory.pool import PoolBuffer, device_pool
 from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows, MixedSlabHash
 from headrace.index.hash_map.gpu.slab_hash import SlabHash
-from headrace.index.hash_map.gpu.slab_kernels import Rows
+from headrace.index.hash_map.gpu.slab_kernels import Rows, is_ordered_reduction
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
-from headrace.index.hash_map.operations import OperationBatch, check_numbers
+from headrace.index.hash_map.operations import MapOperation, OperationBatch, check_numbers
 from headrace.index.hash_map.pair_types import HashStatistics, PairTypes
 from headrace.index.hash_map.results import DeviceRef
 from headrace.primitives.copy import copier
@@ -76,7 +75,7 @@ class MapOnDevice:
         """Return the table for kernels of users."""
         with self._launches() as launcher:
             memory = self._map.memory
-            for part in memory.slabs, memory.bitmaps:
+            for part in memory.parts:
                 cast(PoolBuffer, part).show()
             buffer = device_pool(self._card).take(len(memory.packed), self._card.stream, self._budget)
             launcher.put(memory.packed, buffer)
@@ -126,6 +125,10 @@ class MapOnDevice:
                 launch(launcher, Rows(keys, None, keys.length), result)
         return result
 
+    def _order(self, keys: Array) -> Array:
+        """Return the numbers of rows by key as uint32; those of a key are ascending."""
+        return take(argsort(keys.owner, total_order=True, dtype="uint32", context=self._context))
+
     def _tuned(self, tuning: SlabTuning) -> SlabTuning:
         """Return the sizes with those of the device's passes and sorts, if bulk builds have none."""
         if tuning.build.split is not None:
@@ -163,7 +166,7 @@ class MapOnDevice:
             return
         Event(self._card).record(self._stream).hold(stream)
         self._stream = stream
-        for part in self._map.memory.slabs, self._map.memory.bitmaps:
+        for part in self._map.memory.parts:
             cast(PoolBuffer, part).stream = stream
 
     def _launcher_beside(self, stream: int | None) -> GpuLauncher:
@@ -200,18 +203,17 @@ class DeviceMap(MapOnDevice):
     def upsert(self, keys: Array, values: Array | None, reduce: str) -> int:
         """Insert keys, and reduce the values of those that are present. Return the number of keys added.
 
-        Raise UnsupportedDeviceError if floats are to be summed or compared. Raise MemoryLimitError if the map does not
-        fit; it is as before.
+        Raise MemoryLimitError if the map does not fit; it is as before.
         """
-        kind = self._types.value_kind
-        if kind == "f" and reduce not in {"last", "first"}:
-            raise UnsupportedDeviceError(
-                f"a map on a GPU reduces floats by 'last' and 'first', not by {reduce!r}; use integers or a map on the CPU"
-            )
-        if not keys.length:
+        kind, rows = self._types.value_kind, Rows(keys, values, keys.length)
+        if not rows.count:
             return 0
-        with self._launches(keys, values) as launcher:
-            return self._map.upsert(launcher, Rows(keys, values, keys.length), reduce, kind)
+        if not is_ordered_reduction(reduce, kind) or self._map.is_small(rows.count):
+            with self._launches(keys, values) as launcher:
+                return self._map.upsert(launcher, rows, reduce, kind)
+        by_key = self._order(keys)
+        with self._launches(keys, values, by_key) as launcher:
+            return self._map.upsert_in_order(launcher, rows, MapOperation[reduce.upper()], kind, by_key)
 
     def replace(self, keys: Array, values: Array) -> Array:
         """Replace values of keys that are present, and return a flag for each key: whether it is."""
@@ -235,15 +237,15 @@ class DeviceMap(MapOnDevice):
             return
         rows = Rows(keys, batch.values, keys.length)
         mixed = MixedRows(batch.operations, rows, batch.held, batch.found, self._types.value_kind, batch.kinds.known)
-        by_key = None
-        if order == "sequential":
+        by_key, is_small = None, self._map.is_small(rows.count)
+        if order == "sequential" and not is_small:
             check_numbers(batch.operations, batch.kinds, self._context)
-            by_key = take(argsort(keys.owner, total_order=True, dtype="uint32", context=self._context))
+            by_key = self._order(keys)
         with self._launches(keys, batch.operations, batch.values, batch.held, batch.found, by_key) as launcher:
             if by_key is not None:
                 self._map.run_in_order(launcher, mixed, by_key)
                 return
-            is_known = self._map.run_any(launcher, mixed)
+            is_known = self._map.run_small(launcher, mixed) if is_small else self._map.run_any(launcher, mixed)
         if not is_known:
             check_numbers(batch.operations, batch.kinds, self._context)
 

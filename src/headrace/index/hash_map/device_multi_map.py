@@ -5,21 +5,20 @@ from __future__ import annotations
 from typing import cast
 
 from headrace.arrange.search.unique import unique
-from headrace.arrange.sort.sort import argsort, sort_pairs
+from headrace.arrange.sort.sort import sort_pairs
 from headrace.arrays.arrays import Array, take
 from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.placement import empty_like
 from headrace.core.budget import Budget
 from headrace.core.context import Context
-from headrace.core.errors import UnsupportedDeviceError
 from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.gpu.memory.pool import PoolBuffer
 from headrace.index.hash_map.device_map import MapOnDevice
 from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows
-from headrace.index.hash_map.gpu.multimap.multi_slab_hash import ERASE_ERROR, MultiSlabHash, SortedValues
+from headrace.index.hash_map.gpu.multimap.multi_slab_hash import MultiSlabHash, SortedValues
 from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import MULTI_TUNING
-from headrace.index.hash_map.operations import ListBatch, check_numbers
+from headrace.index.hash_map.operations import MULTI_KINDS, ListBatch, MapOperation, check_numbers
 from headrace.index.hash_map.pair_types import PairTypes
 from headrace.primitives.scan import scan_line
 
@@ -84,8 +83,15 @@ class DeviceMultiMap(MapOnDevice):
         return offsets, take(by_row.values)
 
     def erase(self, keys: Array) -> Array:
-        """Refuse to erase single values."""
-        raise UnsupportedDeviceError(ERASE_ERROR)
+        """Erase the smallest value of each key, and return a flag for each: whether there was one. The host waits."""
+        found = empty_like(keys, keys.length, "|b1")
+        if keys.length:
+            by_key, rows = self._order(keys), Rows(keys, None, keys.length)
+            with self._launches(keys, found, by_key) as launcher:
+                operations = launcher.allocate(rows.count, fill=MapOperation.ERASE)
+                mixed = MixedRows(operations, rows, None, found, self._types.value_kind, MULTI_KINDS.known)
+                self._map.run_in_order(launcher, mixed, launcher.allocate(8 * rows.count), by_key)
+        return found
 
     def erase_all(self, keys: Array) -> Array:
         """Erase all pairs of keys, and return the number for each. The host waits."""
@@ -94,8 +100,7 @@ class DeviceMultiMap(MapOnDevice):
     def apply(self, batch: ListBatch) -> None:
         """Run mixed operations in their order, and write their results. The host waits.
 
-        Raise UnsupportedDeviceError if an operation removes a single value, OptionError if one is unknown, and
-        MemoryLimitError if the map does not fit. The map is as before.
+        Raise OptionError if one is unknown, MemoryLimitError if the map does not fit; it is as before.
         """
         keys = batch.keys
         if not keys.length:
@@ -103,6 +108,6 @@ class DeviceMultiMap(MapOnDevice):
         check_numbers(batch.operations, batch.kinds, self._context)
         rows, kind = Rows(keys, batch.values, keys.length), self._types.value_kind
         mixed = MixedRows(batch.operations, rows, batch.firsts, None, kind, batch.kinds.known)
-        by_key = take(argsort(keys.owner, total_order=True, dtype="uint32", context=self._context))
+        by_key = self._order(keys)
         with self._launches(keys, batch.operations, batch.values, batch.firsts, batch.counts, by_key) as launcher:
             self._map.run_in_order(launcher, mixed, batch.counts, by_key)

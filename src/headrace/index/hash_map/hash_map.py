@@ -120,8 +120,9 @@ class HashMap(HashContainer[MapBackend]):
             Arrays of one length.
         reduce
             ``"last"``, ``"first"``, ``"sum"``, ``"min"`` or ``"max"`` of the held value and the values of the array, in order.
-            Sums of integers are modulo 2 to the number of their bits. Floats are added in the order of the array, and a NaN wins
-            as minimum and maximum. A map on a GPU reduces floats by ``"last"`` and ``"first"`` only.
+            Sums of integers are modulo 2 to the number of their bits. Floats are added to the held
+            value one by one in the order of the array, so sums have the same bits on any device. A NaN wins as minimum and
+            maximum. A GPU sorts more than 1,024 rows by key to reduce floats.
 
         Returns
         -------
@@ -232,7 +233,8 @@ class HashMap(HashContainer[MapBackend]):
 
         Notes
         -----
-        With ``"sequential"`` on a GPU, one thread runs all operations of a key, in time proportional to their number.
+        With ``"sequential"`` on a GPU, one warp runs all operations of a key, in time proportional to their number. One block
+        runs up to 1,024 operations in their order, also with ``"any"``.
 
         Examples
         --------

@@ -89,14 +89,12 @@ class HashMultiMap(HashContainer[MultiBackend]):
         """Remove the smallest value of each key, and return whether there was one.
 
         Of equal keys in the array each one removes a value (DELETE of the paper). The time for a key is proportional to the
-        number of its values.
+        number of its values. A GPU sorts the values of all keys of the array.
 
         Raises
         ------
-        OptionError
-            As for `find_all`.
-        UnsupportedDeviceError
-            The map is on a GPU.
+        OptionError, MemoryLimitError
+            As for `find_all`. Nothing has changed.
 
         Examples
         --------
@@ -141,8 +139,6 @@ class HashMultiMap(HashContainer[MultiBackend]):
         ------
         OptionError
             An operation is unknown, or an array has another type, length or device.
-        UnsupportedDeviceError
-            The map is on a GPU, and an operation is ``"erase"``. Nothing has changed.
         MemoryLimitError
             The map does not fit the context's limit. Nothing has changed.
 

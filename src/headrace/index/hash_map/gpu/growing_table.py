@@ -13,7 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any, TypeVar
 
@@ -21,11 +21,24 @@ import numpy as np  # a dependency of cuda-core
 
 from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher, Shape
+from headrace.index.hash_map.gpu import slab_kernels
 from headrace.index.hash_map.gpu.block_batch.bulk_build import TOTALS_BYTES, ListBuilder, whole_blocks
-from headrace.index.hash_map.gpu.slab_kernels import BLOCK_SLABS, MAX_SLABS, SLAB_BYTES, Memory, Rows, slab_defines, slab_entry
+from headrace.index.hash_map.gpu.slab_kernels import (
+    BLOCK_SLABS,
+    MAX_SLABS,
+    SLAB_BYTES,
+    Memory,
+    Rows,
+    slab_defines,
+    slab_entry,
+)
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
 
 _Result = TypeVar("_Result")
+
+
+class _LightTableError(MemoryLimitError):
+    """A batch by the kernels of light tables needs a larger table. The table is as before."""
 
 
 @dataclass(slots=True)
@@ -46,7 +59,7 @@ class Growth:
         moved = self.moved * (self.memory.buckets // self._builder(launcher).blocks)
         batch = self.old.packed, rows.keys, rows.count, moved
         if erases and moved:
-            slots = launcher.allocate(rows.count * 4)
+            slots = launcher.allocate(rows.count * self._slot_bytes)
             self._launch(launcher, "locate_copies", rows.count, (*batch, slots))
             self._launch(launcher, "clear_slots", rows.count, (slots, rows.count, 0))
         if adds and moved:
@@ -64,12 +77,16 @@ class Growth:
         """Return whether the new table had no room for a pair. The host waits."""
         return bool(launcher.fetch(self.totals).view(np.uint64)[1])
 
+    @property
+    def _slot_bytes(self) -> int:
+        return max(self.old.slot_bytes, self.memory.slot_bytes)
+
     def _builder(self, launcher: Launcher) -> ListBuilder:
         return ListBuilder(launcher, self.memory, self.widths, self.tuning.build)
 
     def _launch(self, launcher: Launcher, name: str, threads: int, args: tuple[Any, ...]) -> None:
         block = self.tuning.threads
-        shape = Shape(slab_defines(self.widths, block), -(-threads // block), block)
+        shape = Shape(slab_defines(self.widths, block, self._slot_bytes), -(-threads // block), block)
         launcher.launch(slab_entry(name), shape, (self.memory.packed, *args))
 
 
@@ -98,6 +115,7 @@ class GrowingTable(ABC):
         self.size = 0
         self._is_used = False  # whether a kernel has run on the table
         self._growth: Growth | None = None
+        self._batch_slot: int | None = None  # bytes of the number of a slot in the batch that runs
         self._memory = self._allocate(launcher, self._buckets_for(capacity))
 
     @property
@@ -109,12 +127,17 @@ class GrowingTable(ABC):
     def nbytes(self) -> int:
         """Bytes of the table, and of a larger one into which it grows."""
         tables = [self._memory] if self._growth is None else [self._memory, self._growth.memory]
-        return sum(table.slabs.nbytes + table.bitmaps.nbytes for table in tables)
+        return sum(table.nbytes for table in tables)
 
     @property
     def memory(self) -> Memory:
         """The table, which is another one after growth."""
         return self._memory
+
+    @property
+    def _slot_bytes(self) -> int:
+        """Bytes of the number of a slot."""
+        return self._batch_slot or self._memory.slot_bytes
 
     def _change(
         self, launcher: Launcher, rows: Rows, change: Callable[[], _Result], *, adds: bool = True, erases: bool = False
@@ -131,17 +154,39 @@ class GrowingTable(ABC):
         elif self._growth is not None:
             self._growth.is_stale = True  # until its step, which an error or interrupt may prevent
         try:
-            result = change()
+            result = self._run_batch(rows, change)
         except MemoryLimitError:
             if self._growth is None:
                 raise
             self._growth = None
-            result = change()
+            result = self._run_batch(rows, change)
         try:
             self._grow(launcher, rows, adds=adds, erases=erases)
         except MemoryLimitError:
             self._growth = None  # the batch is complete
         return result
+
+    def _run_batch(self, rows: Rows, change: Callable[[], _Result]) -> _Result:
+        """Run a batch by the kernels of light tables. Others are used from the start if the table may become large.
+
+        If the batch needs super blocks, it is undone and runs again.
+        """
+        expected = 2 * (self.size + rows.count) / (self._slots * self._tuning.load)
+        self._batch_slot = 8 if expected > slab_kernels.NARROW_SLABS else self._memory.slot_bytes
+        try:
+            return change()
+        except _LightTableError:
+            self._batch_slot = 8
+            return change()
+        finally:
+            self._batch_slot = None
+
+    def _check_slabs(self, count: int, *, has_super_blocks: bool = False) -> None:
+        """Raise MemoryLimitError if a table cannot have that many slabs."""
+        if count > MAX_SLABS:
+            raise MemoryLimitError(f"a map on a GPU has at most {MAX_SLABS} slabs of {SLAB_BYTES} bytes; split the keys")
+        if self._batch_slot == 4 and (count > slab_kernels.NARROW_SLABS or has_super_blocks):
+            raise _LightTableError(f"the table needs {count} slabs")
 
     def _grow(self, launcher: Launcher, rows: Rows, *, adds: bool, erases: bool) -> None:
         """Begin to grow, or take a step, after a batch; parameters as for `_change`."""
@@ -177,10 +222,43 @@ class GrowingTable(ABC):
 
     @abstractmethod
     def _rebuild(self, launcher: Launcher, buckets: int) -> None:
-        """Move all pairs to a table of that many buckets, or more if they do not fit.
+        """Move all pairs to a table of that many buckets, with super blocks if they do not fit.
 
         Raise MemoryLimitError if there is no memory for it; the table is as before.
         """
+
+    def _make_room(self, launcher: Launcher, buckets: int, rows: int) -> None:
+        """Give a table whose slabs ran out more of them, for a batch of that many rows that has changed nothing.
+
+        If enough of all slots are in use, super blocks are added, and nothing moves. Else a rebuild with that many buckets
+        compacts the lists. If that is refused, super blocks are added.
+
+        Raise MemoryLimitError if there is no memory for either; the table is as before.
+        """
+        if self.size < self._tuning.dense_load * self._memory.slab_count * self._slots:
+            with suppress(MemoryLimitError):
+                self._rebuild(launcher, buckets)
+                return
+        self._add_super_blocks(launcher, ceil(rows / self._slots))
+
+    def _add_super_blocks(self, launcher: Launcher, slabs: int) -> None:
+        """Add super blocks with at least that many slabs. They have an eighth of the table's slabs or more.
+
+        Raise MemoryLimitError if there is no memory for them; the table is as before.
+        """
+        memory, super_blocks = self._memory, list(self._memory.supers)
+        log = memory.super_log or (max(BLOCK_SLABS, memory.slab_count // 8) - 1).bit_length()
+        count = max(1, ceil(slabs / (1 << log)))
+        self._check_slabs(memory.slab_count + (count << log), has_super_blocks=True)
+        for _ in range(count):
+            added = launcher.allocate((SLAB_BYTES << log) + (1 << log) // 8)
+            launcher.fill(BufferSlice(added, 0, SLAB_BYTES << log), 0xFF)
+            launcher.fill(BufferSlice(added, SLAB_BYTES << log), 0)
+            super_blocks.append(added)
+        pointers = launcher.put(np.array([block.address for block in super_blocks], np.uint64))
+        launcher.fill(BufferSlice(memory.bitmaps, memory.is_full_offset, 4), 0)
+        blocks = memory.blocks + (count << log) // BLOCK_SLABS
+        self._memory = replace(memory, blocks=blocks, supers=tuple(super_blocks), pointers=pointers, super_log=log)
 
     def _buckets_for(self, pairs: int) -> int:
         return max(1, ceil(pairs / (self._slots * self._tuning.load)))
@@ -189,8 +267,7 @@ class GrowingTable(ABC):
         """Allocate an empty table. `is_built`: the first slabs will be written."""
         buckets = whole_blocks(buckets, self._tuning.build.buckets)
         blocks = ceil(buckets * self._tuning.list_slabs / BLOCK_SLABS)
-        if buckets + 1 + blocks * BLOCK_SLABS > MAX_SLABS:
-            raise MemoryLimitError(f"a map on a GPU has at most {MAX_SLABS} slabs of {SLAB_BYTES} bytes; split the keys")
+        self._check_slabs(buckets + 1 + blocks * BLOCK_SLABS)
         slabs = launcher.allocate((buckets + 1 + blocks * BLOCK_SLABS) * SLAB_BYTES)
         launcher.fill(BufferSlice(slabs, buckets * SLAB_BYTES) if is_built else slabs, 0xFF)
         return Memory(slabs, launcher.allocate(blocks * BLOCK_SLABS // 8 + 4, fill=0), buckets, blocks, self._seed)
@@ -198,5 +275,5 @@ class GrowingTable(ABC):
     def _launch(self, launcher: Launcher, name: str, threads: int, args: tuple[Any, ...]) -> None:
         self._is_used = True
         block = self._tuning.threads
-        shape = Shape(slab_defines(self._widths, block), -(-threads // block), block)
+        shape = Shape(slab_defines(self._widths, block, self._slot_bytes), -(-threads // block), block)
         launcher.launch(slab_entry(name), shape, (self._memory.packed, *args))

@@ -22,13 +22,16 @@ extern "C" __global__ void __launch_bounds__(threads)
     if constexpr (L::is_paired) {
         values[row] = match.value;
     } else {
-        values[row] = is_found ? *slab::value_in<L>(slab::slab_of_slot(table, match.slot), match.slot & 31) : Value{0};
+        values[row] = is_found
+                          ? *slab::value_in<L>(slab::slab_of_slot(table, match.slot), slab::position_of(match.slot))
+                          : Value{0};
     }
 }
 
 // Writes the slot of each key, or no_slot; and whether it is present, unless `found` is null. `form`: a BatchForm.
 extern "C" __global__ void __launch_bounds__(threads)
-    locate_keys(const __grid_constant__ SlabTable table, const Key* keys, u64 count, u32 form, u32* slots, u8* found) {
+    locate_keys(const __grid_constant__ SlabTable table, const Key* keys, u64 count, u32 form, slab::Slot* slots,
+                u8* found) {
     const u64 row = thread_row();
     const Key key = key_of_row(keys, row, count, form, table.seed);
     const slab::Match match = slab::search<L>(table, key, row < count);
@@ -43,12 +46,12 @@ extern "C" __global__ void __launch_bounds__(threads)
 // have none of them, and so no atomic operation on the counts.
 extern "C" __global__ void __launch_bounds__(threads)
     insert_pairs(const __grid_constant__ SlabTable table, const Key* keys, const Value* values, u64 count, u32 form,
-                 u32* slots, u64* counts) {
+                 slab::Slot* slots, u64* counts) {
     const u64 row = thread_row();
     const bool is_active = row < count && ((form & slab::located) == 0 || slots[row] == slab::no_slot);
     const Value value = is_active && L::has_values ? values[row] : Value{0};
     const Key key = key_of_row(keys, row, count, form, table.seed);
-    const u32 slot = slab::insert_absent<L>(table, {key, value}, is_active);
+    const slab::Slot slot = slab::insert_absent<L>(table, {key, value}, is_active);
     if (row < count) slots[row] = is_active ? slot : slab::skipped;
     const bool is_failed = is_active && slot == slab::no_slot;
     count_flags(counts, row < count && !is_active);

@@ -59,7 +59,7 @@ HR_FN bool is_in_escape_list(const SlabTable& table, u32 slab, const tile::WordP
 
 // Result of a search: the slot, or no_slot; the value, if slots have pairs of 4 and 4 bytes.
 struct Match {
-    u32 slot;
+    Slot slot;
     u32 value;
 };
 
@@ -95,7 +95,7 @@ HR_FN Match search(const SlabTable& table, typename L::Key key, bool is_active) 
 #pragma unroll
         for (u32 i = 0; i < loads; ++i) {
             const u32 slab = tile::shuffle(own.slab, first_lane() + begin + i);
-            words[i] = is_partial && slab == no_slab ? tile::WordPair{0, 0} : load_constant(lane_bytes(table, slab));
+            words[i] = is_partial && slab == no_slab ? tile::WordPair{0, 0} : load_constant(first_bytes(table, slab));
         }
 #pragma unroll
         for (u32 i = 0; i < loads; ++i) {
@@ -178,11 +178,11 @@ struct Insertion {
     NewPair<L> pair;
     u32 slab;
     bool is_active;
-    u32 result = no_slot;  // the slot of the pair, with `fresh` if it was inserted; no_slot without memory
+    Slot result = no_slot;  // the slot of the pair, with `fresh` if it was inserted; no_slot without memory
     bool is_full = false;
     bool has_moved = false;
 
-    __device__ void end(u32 slot) {
+    __device__ void end(Slot slot) {
         result = slot;
         is_active = false;
     }
@@ -196,8 +196,8 @@ struct Insertion {
 // that the list is full. All lanes call it, and the lane of the turn acts. `link(own, added)` puts an allocated slab
 // with the pair into a list. It returns `no_slab`, or the slab that another thread has put there.
 template <class L, class Step, class Link>
-HR_FN u32 run_insertions(const SlabTable& table, const NewPair<L>& pair, bool is_active, const Step& step,
-                         const Link& link) {
+HR_FN Slot run_insertions(const SlabTable& table, const NewPair<L>& pair, bool is_active, const Step& step,
+                          const Link& link) {
     const StoredKey<L> home = stored_key<L>(table, pair.key);
     Insertion<L> own{home, {home.key, pair.value}, home.slab, is_active};
     Allocator allocator(table);
@@ -222,8 +222,8 @@ HR_FN u32 run_insertions(const SlabTable& table, const NewPair<L>& pair, bool is
 // REPLACE of the paper, but values of present keys do not change. Returns the slot of the key, with `fresh` if the pair
 // was inserted; `no_slot` if there is no memory.
 template <class L>
-HR_FN u32 insert_absent(const SlabTable& table, const NewPair<L>& pair, bool is_active) {
-    u32 empty_slot = no_slot;
+HR_FN Slot insert_absent(const SlabTable& table, const NewPair<L>& pair, bool is_active) {
+    Slot empty_slot = no_slot;
     const auto step = [&](Insertion<L>& own, const tile::WordPair& words, const Turn& turn) {
         const u32 hits = L::positions_of(words, tile::shuffle(own.home.key, turn.source));
         const u32 empties = L::positions_of(words, L::empty_key);
@@ -237,11 +237,11 @@ HR_FN u32 insert_absent(const SlabTable& table, const NewPair<L>& pair, bool is_
         } else if (empty_slot == no_slot) {
             own.is_full = true;
         } else {
-            note_key<L>(table, own.home, empty_slot >> 5);
-            if (fill_slot<L>(slab_of_slot(table, empty_slot), empty_slot & 31, own.pair)) {
+            note_key<L>(table, own.home, slab_number(empty_slot));
+            if (fill_slot<L>(slab_of_slot(table, empty_slot), position_of(empty_slot), own.pair)) {
                 own.end(empty_slot | fresh);
             } else {
-                own.slab = empty_slot >> 5;  // another thread has filled it, perhaps with this key
+                own.slab = slab_number(empty_slot);  // another thread has filled it, perhaps with this key
                 empty_slot = no_slot;
             }
         }

@@ -29,12 +29,12 @@ struct Contest {
           is_reversed(reversed != 0) {}
 
     __device__ u64 rank(u64 row) const { return is_reversed ? 0xFFFFFFFDull - row : row; }
-    __device__ u8* word(u32 slot) const {
+    __device__ u8* word(slab::Slot slot) const {
         u8* const slab = slab::slab_of_slot(table, slot);
-        return slab + (is_for_key ? L::key_offset(slot & 31) : L::value_offset(slot & 31));
+        return slab + (is_for_key ? L::key_offset(slab::position_of(slot)) : L::value_offset(slab::position_of(slot)));
     }
-    __device__ u32* word_4(u32 slot) const { return reinterpret_cast<u32*>(word(slot)); }
-    __device__ u64* word_8(u32 slot) const { return reinterpret_cast<u64*>(word(slot)); }
+    __device__ u32* word_4(slab::Slot slot) const { return reinterpret_cast<u32*>(word(slot)); }
+    __device__ u64* word_8(slab::Slot slot) const { return reinterpret_cast<u64*>(word(slot)); }
 };
 
 // Returns whether a kernel has nothing to do, because an earlier one has counted nothing. `counter`: null to run
@@ -43,8 +43,8 @@ HR_FN bool is_skipped(const u64* counter) { return counter != nullptr && *counte
 
 // Sets the contested word of each slot to all bits.
 extern "C" __global__ void __launch_bounds__(threads)
-    begin_contest(const __grid_constant__ SlabTable table, const u32* slots, u64 count, u32 is_for_key, u32 is_reversed,
-                  const u64* counter) {
+    begin_contest(const __grid_constant__ SlabTable table, const slab::Slot* slots, u64 count, u32 is_for_key,
+                  u32 is_reversed, const u64* counter) {
     const u64 row = thread_row();
     if (is_skipped(counter)) return;
     if (row >= count || !slab::has_slot(slots[row])) return;
@@ -57,8 +57,8 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 extern "C" __global__ void __launch_bounds__(threads)
-    enter_contest(const __grid_constant__ SlabTable table, const u32* slots, u64 count, u32 is_for_key, u32 is_reversed,
-                  const u64* counter) {
+    enter_contest(const __grid_constant__ SlabTable table, const slab::Slot* slots, u64 count, u32 is_for_key,
+                  u32 is_reversed, const u64* counter) {
     const u64 row = thread_row();
     if (is_skipped(counter)) return;
     if (row >= count || !slab::has_slot(slots[row])) return;
@@ -72,7 +72,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 // Slots of rows that have not won become `skipped`. `won` may be null.
 extern "C" __global__ void __launch_bounds__(threads)
-    end_contest(const __grid_constant__ SlabTable table, u32* slots, u64 count, u32 is_for_key, u32 is_reversed,
+    end_contest(const __grid_constant__ SlabTable table, slab::Slot* slots, u64 count, u32 is_for_key, u32 is_reversed,
                 const u64* counter, u8* won, u64* won_count) {
     const u64 row = thread_row();
     if (is_skipped(counter)) return;
@@ -89,22 +89,23 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 // Stores values in slots. If several rows have a slot, it gets the value of any of them.
 extern "C" __global__ void __launch_bounds__(threads)
-    store_values(const __grid_constant__ SlabTable table, const u32* slots, u64 count, const Value* values,
+    store_values(const __grid_constant__ SlabTable table, const slab::Slot* slots, u64 count, const Value* values,
                  const u64* counter) {
     const u64 row = thread_row();
     if (is_skipped(counter)) return;
     if (row >= count || !slab::has_slot(slots[row]) || !L::has_values) return;
-    *slab::value_in<L>(slab::slab_of_slot(table, slots[row]), slots[row] & 31) = values[row];
+    *slab::value_in<L>(slab::slab_of_slot(table, slots[row]), slab::position_of(slots[row])) = values[row];
 }
 
 // Counts the rows whose slot has another value. If there are none, the order of the rows does not matter.
 extern "C" __global__ void __launch_bounds__(threads)
-    count_others(const __grid_constant__ SlabTable table, const u32* slots, u64 count, const Value* values,
+    count_others(const __grid_constant__ SlabTable table, const slab::Slot* slots, u64 count, const Value* values,
                  u64* counter) {
     const u64 row = thread_row();
     bool is_other = false;
     if (L::has_values && row < count && slab::has_slot(slots[row])) {
-        is_other = *slab::value_in<L>(slab::slab_of_slot(table, slots[row]), slots[row] & 31) != values[row];
+        is_other =
+            *slab::value_in<L>(slab::slab_of_slot(table, slots[row]), slab::position_of(slots[row])) != values[row];
     }
     count_flags(counter, is_other);
 }
@@ -112,14 +113,14 @@ extern "C" __global__ void __launch_bounds__(threads)
 // Empties the slots of keys. `found`: whether the row has emptied its slot. counts: rows that have, and rows whose slot
 // another row has emptied. If there are any of these, a contest decides which row of a key has erased it.
 extern "C" __global__ void __launch_bounds__(threads)
-    erase_slots(const __grid_constant__ SlabTable table, const u32* slots, u64 count, const Key* keys, u8* found,
+    erase_slots(const __grid_constant__ SlabTable table, const slab::Slot* slots, u64 count, const Key* keys, u8* found,
                 u64* counts) {
     const u64 row = thread_row();
     const bool is_located = row < count && slab::has_slot(slots[row]);
     bool is_erased = false;
     if (is_located) {
         u8* const slab = slab::slab_of_slot(table, slots[row]);
-        const u32 position = slots[row] & 31;
+        const u32 position = slab::position_of(slots[row]);
         const Key key = slab::stored_key<L>(table, keys[row]).key;
         is_erased = slab::erase_key<L>(slab, position, key);
     }
@@ -130,19 +131,20 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 // Empties slots. If `only_fresh`, those that the insertion of the same batch has filled.
 extern "C" __global__ void __launch_bounds__(threads)
-    clear_slots(const __grid_constant__ SlabTable table, const u32* slots, u64 count, u32 only_fresh) {
+    clear_slots(const __grid_constant__ SlabTable table, const slab::Slot* slots, u64 count, u32 only_fresh) {
     const u64 row = thread_row();
     if (row >= count || !slab::has_slot(slots[row])) return;
     if (only_fresh != 0 && (slots[row] & slab::fresh) == 0) return;
-    slab::clear_slot<L>(slab::slab_of_slot(table, slots[row]), slots[row] & 31);
+    slab::clear_slot<L>(slab::slab_of_slot(table, slots[row]), slab::position_of(slots[row]));
 }
 
 // Reduces the values of slots by those of rows. The row that has inserted a key has stored its value already.
 extern "C" __global__ void __launch_bounds__(threads)
-    reduce_values(const __grid_constant__ SlabTable table, const u32* slots, u64 count, const Value* values, u32 how) {
+    reduce_values(const __grid_constant__ SlabTable table, const slab::Slot* slots, u64 count, const Value* values,
+                  u32 how) {
     const u64 row = thread_row();
     if (row >= count || !slab::has_slot(slots[row]) || (slots[row] & slab::fresh) != 0 || !L::has_values) return;
-    Value* const held = slab::value_in<L>(slab::slab_of_slot(table, slots[row]), slots[row] & 31);
+    Value* const held = slab::value_in<L>(slab::slab_of_slot(table, slots[row]), slab::position_of(slots[row]));
     slab::reduce_value(held, values[row], static_cast<slab::SlotReduction>(how));
 }
 
@@ -170,11 +172,11 @@ extern "C" __global__ void __launch_bounds__(threads)
     const bool is_held = match.slot != slab::no_slot;
     Value value = match.value;
     if constexpr (L::has_values && !L::is_paired) {
-        if (is_held) value = *slab::value_in<L>(slab::slab_of_slot(old, match.slot), match.slot & 31);
+        if (is_held) value = *slab::value_in<L>(slab::slab_of_slot(old, match.slot), slab::position_of(match.slot));
     }
-    const u32 slot = slab::insert_absent<L>(table, {key, value}, is_held);
+    const slab::Slot slot = slab::insert_absent<L>(table, {key, value}, is_held);
     if (L::has_values && is_held && slab::has_slot(slot) && (slot & slab::fresh) == 0) {
-        *slab::value_in<L>(slab::slab_of_slot(table, slot), slot & 31) = value;
+        *slab::value_in<L>(slab::slab_of_slot(table, slot), slab::position_of(slot)) = value;
     }
     count_flags(failed, is_held && slot == slab::no_slot);
 }
@@ -183,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 // for those whose lists have not moved.
 extern "C" __global__ void __launch_bounds__(threads)
     locate_copies(const __grid_constant__ SlabTable table, const __grid_constant__ SlabTable old, const Key* keys,
-                  u64 count, u32 moved, u32* slots) {
+                  u64 count, u32 moved, slab::Slot* slots) {
     const u64 row = thread_row();
     const Key key = slab::key_of_row(keys, row, count);
     const bool has_moved = row < count && is_moved(table, key, moved);

@@ -7,69 +7,90 @@
 // For each distinct key, 128 for each slab of its list, twice if the key is added. In any order: k + v + 3 for each
 // search, and 128 for each slab. For each change, 2 k + 4 v + 24, 128 for each slab, 64 for the lock, and a sector of
 // 32 bytes that is written back.
-#include "index/hash_map/gpu/batch_rows.cuh"
-#include "index/hash_map/gpu/mixed_ref.cuh"
-#include "index/hash_map/gpu/mixed_task.hpp"
+#include "index/hash_map/gpu/mixed_rows.cuh"
 
 using namespace headrace;
 
 using slab::count_flags, slab::thread_row, slab::threads;
+using slab::held_by, slab::key_of, slab::operation_of, slab::write_result;
 using slab::Key, slab::L, slab::Value;
 
-HR_FN Key key_of(const MixedTask& task, u64 row) { return static_cast<const Key*>(task.keys)[row]; }
-
-HR_FN slab::MixedOperation<L> operation_of(const MixedTask& task, u64 row) {
-    Value value{0};
-    if constexpr (L::has_values) value = static_cast<const Value*>(task.values)[row];
-    return {static_cast<MapOperation>(task.operations[row]),
-            static_cast<NumberKind>(task.kind),
-            {key_of(task, row), value}};
-}
-
-HR_FN void write_result(const MixedTask& task, u64 row, const OptionalValue<Value>& held) {
-    task.found[row] = held.is_present;
-    if constexpr (L::has_values) static_cast<Value*>(task.held)[row] = held.value;
-}
-
-// Returns the state of a key that a search has found, or not.
-HR_FN OptionalValue<Value> held_by(const SlabTable& table, const slab::Match& match) {
-    OptionalValue<Value> held{Value{0}, match.slot != slab::no_slot};
-    if constexpr (L::is_paired) {
-        held.value = match.value;
-    } else if constexpr (L::has_values) {
-        if (held.is_present) held.value = *slab::value_in<L>(slab::slab_of_slot(table, match.slot), match.slot & 31);
-    }
-    return held;
-}
-
 // In the result of replay_operations: the slot of a key that is to be emptied.
-constexpr u32 is_erased = slab::fresh;
+constexpr slab::Slot is_erased = slab::fresh;
+
+// The operations of a key from a place in the order of all rows on, one a lane, if the key has that many.
+struct ReplayedRows {
+    u32 row;
+    bool is_own;  // whether the lane has an operation of the key
+    slab::MixedOperation<L> operation;
+};
+
+HR_FN ReplayedRows rows_of_key(const MixedTask& task, const u32* rows, u64 begin, Key key) {
+    const u64 at = begin + tile::lane();
+    ReplayedRows found{at < task.count ? rows[at] : 0, false, {}};
+    found.is_own = at < task.count && key_of(task, found.row) == key;
+    if (found.is_own) found.operation = operation_of(task, found.row);
+    return found;
+}
+
+// Runs the operations of a key from `begin` on by a warp, and writes their results. Returns the state after them. The
+// operations are run one by one, but their rows are loaded side by side, and before those of the 32 rows before them.
+HR_FN OptionalValue<Value> replay_by_warp(const MixedTask& task, const u32* rows, u64 begin, Key key,
+                                          OptionalValue<Value> state) {
+    ReplayedRows own = rows_of_key(task, rows, begin, key);
+    for (u32 count = tile::lanes; count == tile::lanes; begin += tile::lanes) {
+        const ReplayedRows next = rows_of_key(task, rows, begin + tile::lanes, key);
+        count = __popc(__ballot_sync(tile::all_lanes, own.is_own));
+        OptionalValue<Value> before = state;
+        for (u32 source = 0; source < count; ++source) {
+            if (tile::lane() == source) before = state;
+            const u32 operation = tile::shuffle(static_cast<u32>(own.operation.operation), source);
+            const Value given = tile::shuffle(own.operation.given.value, source);
+            state = operate(state, static_cast<MapOperation>(operation), static_cast<NumberKind>(task.kind), given);
+        }
+        if (own.is_own) write_result(task, own.row, before);
+        own = next;
+    }
+    return state;
+}
+
+constexpr u32 thread_turns = 8;  // operations of a key that one thread runs
 
 // Computes the value of each distinct key after the batch without a change of the table. `rows`: the rows by key, those
-// of a key in their order. The thread of a key's first row runs all operations of the key.
+// of a key in their order. The thread of a key's first row runs the first operations of the key, its warp all others.
 //
 // Written for the first row of each key: `finals`, the value; `slots`, no_slot if the key is to be inserted; and
 // `old_slots`, the slot whose value is to be replaced, or with `is_erased` to be emptied. Other rows get `skipped`.
-// counts[3]: keys to be inserted.
+// counts[3]: keys to be inserted. Results are not written where task.held or task.found is null.
 extern "C" __global__ void __launch_bounds__(threads)
     replay_operations(const __grid_constant__ SlabTable table, const __grid_constant__ MixedTask task, const u32* rows,
-                      u32* slots, u32* old_slots, Value* finals, u64* counts) {
+                      slab::Slot* slots, slab::Slot* old_slots, Value* finals, u64* counts) {
     const u64 place = thread_row();
     const bool is_inside = place < task.count;
     const u32 row = is_inside ? rows[place] : 0;
     const Key key = is_inside ? key_of(task, row) : Key{0};
     const bool is_first = is_inside && (place == 0 || key_of(task, rows[place - 1]) != key);
     const slab::Match match = slab::search<L>(table, key, is_first);
-    bool is_added = false;
+    OptionalValue<Value> state = held_by(table, match);
+    bool is_left = is_first;
+    for (u64 at = place; is_left && at < place + thread_turns; ++at) {
+        is_left = at < task.count && key_of(task, rows[at]) == key;
+        if (!is_left) break;
+        write_result(task, rows[at], state);
+        const auto own = operation_of(task, rows[at]);
+        state = operate(state, own.operation, own.kind, own.given.value);
+    }
+    for (u32 left = __ballot_sync(tile::all_lanes, is_left); left != 0; left &= left - 1) {
+        const u32 source = __ffs(left) - 1;
+        const OptionalValue<Value> begun{tile::shuffle(state.value, source),
+                                         tile::shuffle(static_cast<u32>(state.is_present), source) != 0};
+        const u64 begin = tile::shuffle(place, source) + thread_turns;
+        const OptionalValue<Value> ended = replay_by_warp(task, rows, begin, tile::shuffle(key, source), begun);
+        if (tile::lane() == source) state = ended;
+    }
+    const bool was_present = match.slot != slab::no_slot;
+    const bool is_added = is_first && state.is_present && !was_present;
     if (is_first) {
-        const bool was_present = match.slot != slab::no_slot;
-        OptionalValue<Value> state = held_by(table, match);
-        for (u64 at = place; at < task.count && key_of(task, rows[at]) == key; ++at) {
-            write_result(task, rows[at], state);
-            const auto own = operation_of(task, rows[at]);
-            state = operate(state, own.operation, own.kind, own.given.value);
-        }
-        is_added = state.is_present && !was_present;
         if constexpr (L::has_values) finals[row] = state.value;
         slots[row] = is_added ? slab::no_slot : slab::skipped;
         old_slots[row] = !was_present ? slab::skipped : state.is_present ? match.slot : match.slot | is_erased;
@@ -82,16 +103,16 @@ extern "C" __global__ void __launch_bounds__(threads)
 // Stores the values of keys that were present, and empties the slots of erased ones. If the insertion of the other keys
 // failed (counts[1]), nothing changes. counts[4]: erased keys.
 extern "C" __global__ void __launch_bounds__(threads)
-    finish_operations(const __grid_constant__ SlabTable table, u64 count, const u32* old_slots, const Value* finals,
-                      u64* counts) {
+    finish_operations(const __grid_constant__ SlabTable table, u64 count, const slab::Slot* old_slots,
+                      const Value* finals, u64* counts) {
     const u64 row = thread_row();
     if (counts[1] != 0) return;
-    const u32 slot = row < count ? old_slots[row] : slab::skipped;
+    const slab::Slot slot = row < count ? old_slots[row] : slab::skipped;
     const bool is_erasure = slab::has_slot(slot) && (slot & is_erased) != 0;
     if (is_erasure) {
-        slab::clear_slot<L>(slab::slab_of_slot(table, slot), slot & 31);
+        slab::clear_slot<L>(slab::slab_of_slot(table, slot), slab::position_of(slot));
     } else if (L::has_values && slab::has_slot(slot)) {
-        *slab::value_in<L>(slab::slab_of_slot(table, slot), slot & 31) = finals[row];
+        *slab::value_in<L>(slab::slab_of_slot(table, slot), slab::position_of(slot)) = finals[row];
     }
     count_flags(counts + 4, is_erasure);
 }

@@ -127,8 +127,8 @@ public:
         is_full_ = state.is_present && empty_slot_ == no_slot;
         if (is_full_) return false;
         if (state.is_present) {
-            note_key<L>(table_, home_, empty_slot_ >> 5);
-            store_pair<L>(slab_of_slot(table_, empty_slot_), empty_slot_ & 31, {home_.key, state.value});
+            note_key<L>(table_, home_, slab_number(empty_slot_));
+            store_pair<L>(slab_of_slot(table_, empty_slot_), position_of(empty_slot_), {home_.key, state.value});
         }
         result_.is_added = state.is_present;
         result_.is_done = true;
@@ -168,7 +168,7 @@ private:
     MixedOperation<L> own_;
     u32* lock_;
     u32 slab_;
-    u32 empty_slot_ = no_slot;
+    Slot empty_slot_ = no_slot;
     bool is_locked_ = false;
     bool is_full_ = false;
     MixedResult<L> result_{{Value{0}, false}, ~0u, false, false, false};

@@ -30,7 +30,8 @@ class MixedRows:
     operations: Any  # number of each operation
     rows: Rows  # their keys and values
     held: Any
-    found: Any  # results: value of each key before its operation, None for sets; and whether the key was present
+    found: Any
+    """Results: value of each key before its operation, None for sets; and whether the key was present. None if not needed."""
     kind: str  # NumPy's letter of the values' type
     known: int  # a bit for each operation that the map has
 
@@ -57,7 +58,7 @@ class _Changes:
     counts: DeviceBuffer
     rows: DeviceBuffer  # their rows, uint32; the place of a change is that of its row
     firsts: DeviceBuffer  # the place of the first change of each 32 rows, uint32
-    states: DeviceBuffer  # the state of each change, uint32 (mixed_ref.cuh)
+    states: DeviceBuffer  # the state of each change, uint32 (mixed_ref.cuh); it has room for slots
     held: DeviceBuffer  # the value of each key before its change
 
 
@@ -72,6 +73,34 @@ class _FirstRound:
 class MixedSlabHash(SlabHash):
     """A hash map or set in device memory with mixed operations."""
 
+    def upsert_in_order(self, launcher: Launcher, rows: Rows, operation: int, kind: str, by_key: Any) -> int:
+        """Insert rows, and reduce the values of each key in the order of its rows. Return the number of keys added.
+
+        `operation`: number of ``"sum"``, ``"min"`` or ``"max"``. `kind`: NumPy's letter of the values' type.
+        `by_key`, errors: as for `run_in_order`.
+        """
+        before, operations = self.size, launcher.allocate(rows.count, fill=operation)
+        self.run_in_order(launcher, MixedRows(operations, rows, None, None, kind, 1 << operation), by_key)
+        return self.size - before
+
+    def run_small(self, launcher: Launcher, mixed: MixedRows) -> bool:
+        """Run a small batch in its order by one launch; see `is_small`. The host waits.
+
+        Return False if the map does not have an operation; it is as before.
+        Raise MemoryLimitError if the map does not fit; it is as before.
+        """
+        return self._change(launcher, mixed.rows, lambda: self._run_small(launcher, mixed), erases=True)
+
+    def _run_small(self, launcher: Launcher, mixed: MixedRows) -> bool:
+        while True:
+            added, failed, erased, unknown = self._block_answer(launcher, "apply_rows", (mixed.packed,))
+            if not failed:
+                break
+            self._make_room(launcher, 2 * self._memory.buckets, mixed.rows.count)
+        self.size += added - erased
+        self._reserve(launcher, 0)
+        return not unknown
+
     def run_in_order(self, launcher: Launcher, mixed: MixedRows, by_key: Any) -> None:
         """Run operations in their order. The host waits twice.
 
@@ -82,7 +111,8 @@ class MixedSlabHash(SlabHash):
 
     def _run_in_order(self, launcher: Launcher, mixed: MixedRows, by_key: Any) -> None:
         rows, count = mixed.rows, mixed.rows.count
-        counts, slots, old_slots = (launcher.allocate(size) for size in (COUNTS_BYTES, 4 * count, 4 * count))
+        size = count * self._slot_bytes
+        counts, slots, old_slots = (launcher.allocate(nbytes) for nbytes in (COUNTS_BYTES, size, size))
         finals = launcher.allocate(count * self._widths[1] or 1)
         is_reserved = False
         while True:
@@ -100,7 +130,7 @@ class MixedSlabHash(SlabHash):
             if not failed:
                 break
             self._launch(launcher, "clear_slots", count, (slots, count, 1))
-            self._rebuild(launcher, 2 * self._memory.buckets)
+            self._make_room(launcher, 2 * self._memory.buckets, added)
         self.size += added - int(erased)
 
     def run_any(self, launcher: Launcher, mixed: MixedRows) -> bool:
@@ -114,7 +144,7 @@ class MixedSlabHash(SlabHash):
 
     def _run_any(self, launcher: Launcher, mixed: MixedRows) -> bool:
         count, before, failed = mixed.rows.count, self.size, 0
-        sizes = [COUNTS_BYTES, 4 * count, 4 * ceil(count / _LANES), 4 * count, count * self._widths[1] or 1]
+        sizes = [COUNTS_BYTES, 4 * count, 4 * ceil(count / _LANES), self._slot_bytes * count, count * self._widths[1] or 1]
         changes = _Changes(*launcher.allocate_group([], sizes))
         start: _FirstRound | None = None
         while True:
@@ -167,7 +197,7 @@ class MixedSlabHash(SlabHash):
         `changes`: their buffers, which are overwritten.
         `states`: states of the changes that have run on the table, by place.
         """
-        rows, slots = mixed.rows, changes.states
+        rows, slots, slot = mixed.rows, changes.states, np.dtype(f"i{self._slot_bytes}")
         done = np.flatnonzero(states != _NOT_DONE)
         of_place = launcher.fetch(changes.rows).view(np.uint32)[: len(states)].copy()
         keys = launcher.fetch(rows.keys).view(f"u{self._widths[0]}")[of_place]
@@ -179,10 +209,10 @@ class MixedSlabHash(SlabHash):
             held[of_place[present]] = launcher.fetch(changes.held).view(f"u{self._widths[1]}")[present]
             launcher.put(held, mixed.held)
         self._launch(launcher, "locate_keys", rows.count, (rows.keys, rows.count, 0, slots, None))
-        located: NDArray[np.uint32] = np.full(rows.count, SKIPPED, np.uint32)
-        located[of_place[done]] = launcher.fetch(slots).view(np.uint32)[of_place[done]]
+        located: NDArray[Any] = np.full(rows.count, SKIPPED, slot)
+        located[of_place[done]] = launcher.fetch(slots).view(slot)[of_place[done]]
         self._launch(launcher, "clear_slots", rows.count, (launcher.put(located, slots), rows.count, 0))
-        wanted: NDArray[np.uint32] = np.full(rows.count, SKIPPED, np.uint32)
+        wanted: NDArray[Any] = np.full(rows.count, SKIPPED, slot)
         wanted[of_place[present]] = NO_SLOT
         args = (rows.keys, mixed.held, rows.count, LOCATED, launcher.put(wanted, slots), changes.counts)
         self._launch(launcher, "insert_pairs", rows.count, args)

@@ -5,12 +5,12 @@
 
 namespace headrace::slab {
 
-// The order of the rows does not change the result, except for `last` and `first`. Numbers are those of
+// The order of the rows changes the result of `last` and `first`, and of the reductions of floats. Numbers are those of
 // slab_kernels.py.
-enum class SlotReduction : u32 { sum, min, max, signed_min, signed_max, last, first };
+enum class SlotReduction : u32 { sum, min, max, signed_min, signed_max, last, first, float_sum, float_min, float_max };
 
-// Reduces a held value by another one; neither `last` nor `first`. Most minima and maxima of a frequent key change
-// nothing, and a read is faster than an atomic operation then.
+// Reduces a held value by another one, by a reduction whose order does not matter. Most minima and maxima of a frequent
+// key change nothing, and a read is faster than an atomic operation then.
 template <class Word>
 HR_FN void reduce_value(Word* held, Word value, SlotReduction how) {
     using Signed = Either<sizeof(Word) == 8, i64, i32>;

@@ -23,13 +23,14 @@ from headrace.index.hash_map.gpu.growing_table import GrowingTable
 from headrace.index.hash_map.gpu.ordered_rows import HashOrder, ordered_rows
 from headrace.index.hash_map.gpu.slab_kernels import (
     ANSWER_BYTES,
-    BLOCK_SLABS,
     COUNTS_BYTES,
     GROUP_LANES,
     LOCATED,
     ORDERED,
+    SLAB_BYTES,
     Memory,
     Rows,
+    block_shape,
     reduction_number,
     slab_defines,
     slab_entry,
@@ -91,7 +92,7 @@ class SlabHash(GrowingTable):
     def __init__(self, launcher: Launcher, widths: tuple[int, int], capacity: int = 0, **sizes: Any) -> None:
         super().__init__(launcher, widths, capacity, **sizes)
         self._added_part = 1.0  # of the rows of the last batch, which is expected of the next one
-        self._is_loaded = False  # whether the kernels of insertions are
+        self._loaded_slot = 0  # bytes of the number of a slot in the kernels of insertions that are loaded
 
     def find(self, launcher: Launcher, keys: Rows, values: Any, found: Any) -> None:
         """Write the values of keys, 0 for absent ones, unless `values` is None; and whether each is present."""
@@ -100,13 +101,14 @@ class SlabHash(GrowingTable):
     def upsert(self, launcher: Launcher, rows: Rows, reduce: str, kind: str) -> int:
         """Insert rows, and reduce the values of present keys. Return the number of keys added.
 
-        `reduce`, `kind`: as `headrace.HashMap.upsert`, and NumPy's letter of the values' type.
+        `reduce`, `kind`: As `headrace.HashMap.upsert`, and NumPy's letter of the values' type. Only small batches reduce floats,
+        except by ``"first"`` and ``"last"``.
         Raise MemoryLimitError if the map does not fit; it is as before.
         """
         before = self._memory.buckets
         added = self._change(launcher, rows, lambda: self._upsert(launcher, rows, reduce, kind))
         self._added_part = added / rows.count
-        if self._memory.buckets > max(before, self._buckets_for(4 * self.size)):
+        if self._memory.buckets > before and self._memory.buckets > self._buckets_for(4 * self.size):
             with suppress(MemoryLimitError):
                 self._rebuild(launcher, self._buckets_for(2 * self.size))
         return added
@@ -117,12 +119,10 @@ class SlabHash(GrowingTable):
             if added is not None:
                 return added
         self._reserve(launcher, ceil(rows.count * self._added_part))
-        if self._is_small(rows.count):
-            added = self._upsert_small(launcher, rows, reduction_number(reduce, kind))
-            if added is not None:
-                return added
+        if self.is_small(rows.count):
+            return self._upsert_small(launcher, rows, reduction_number(reduce, kind))
         self._load(launcher)
-        work = launcher.allocate(_SLOTS_OFFSET + rows.count * 4)  # one allocation, since the GPU is idle meanwhile
+        work = launcher.allocate(_SLOTS_OFFSET + rows.count * self._slot_bytes)  # one allocation, since the GPU is idle meanwhile
         counts, slots = BufferSlice(work, 0, COUNTS_BYTES), BufferSlice(work, _SLOTS_OFFSET)
         launcher.fill(counts, 0)
         located = Located(slots, BufferSlice(counts, 24, 8), BufferSlice(counts, 32, 8))
@@ -146,7 +146,7 @@ class SlabHash(GrowingTable):
             if not failed:
                 break
             self._launch(launcher, "clear_slots", rows.count, (slots, rows.count, 1))
-            self._rebuild(launcher, buckets)  # a rebuild without growth compacts the lists
+            self._make_room(launcher, buckets, rows.count)
             launcher.fill(counts, 0)
             buckets = 2 * self._memory.buckets
         added = rows.count - skipped - repeated
@@ -177,11 +177,12 @@ class SlabHash(GrowingTable):
 
     def _load(self, launcher: Launcher) -> None:
         """Load the kernels of an insertion, so that none is refused for memory after another one has changed the table."""
-        if not self._is_loaded:
+        if self._loaded_slot != self._slot_bytes:
             launcher.load(
-                [slab_entry(name) for name in (self._insertion, *_UPDATES)], slab_defines(self._widths, self._tuning.threads)
+                [slab_entry(name) for name in (self._insertion, *_UPDATES)],
+                slab_defines(self._widths, self._tuning.threads, self._slot_bytes),
             )
-            self._is_loaded = True
+            self._loaded_slot = self._slot_bytes
 
     def recount(self, launcher: Launcher) -> None:
         """Count the pairs, after an update was interrupted. The host waits."""
@@ -191,20 +192,23 @@ class SlabHash(GrowingTable):
         )
         self.size = int(launcher.fetch(counter).view(np.uint64)[0])
 
-    def _is_small(self, count: int) -> bool:
+    def is_small(self, count: int) -> bool:
         """Return whether one block inserts, replaces or erases that number of rows."""
         return self._insertion == "insert_pairs" and count <= self._tuning.block_rows
 
-    def _upsert_small(self, launcher: Launcher, rows: Rows, reduction: int) -> int | None:
-        """Insert a batch by one launch. Return the number of keys added, or None if slabs are missing."""
-        added, failed = self._block_answer(launcher, "upsert_rows", (rows.keys, rows.values, rows.count, reduction))
-        if failed:
-            return None
-        self.size += added
-        return added
+    def _upsert_small(self, launcher: Launcher, rows: Rows, reduction: int) -> int:
+        """Insert a batch by one launch, and one more after each rebuild for slabs. Return the number of keys added."""
+        buckets = self._memory.buckets
+        while True:
+            added, failed, *_ = self._block_answer(launcher, "upsert_rows", (rows.keys, rows.values, rows.count, reduction))
+            if not failed:
+                self.size += added
+                return added
+            self._make_room(launcher, max(buckets, self._buckets_for(self.size + rows.count)), rows.count)
+            buckets = 2 * self._memory.buckets
 
     def _block_answer(self, launcher: Launcher, name: str, args: tuple[Any, ...]) -> list[int]:
-        """Run a kernel of one block, and return its answer, two numbers. The host waits."""
+        """Run a kernel of one block, and return its answer, four numbers. The host waits."""
         self._is_used = True
         answer = launcher.answer(slab_entry(name), self._block_shape(), (self._memory.packed, *args), ANSWER_BYTES)
         found: list[int] = answer.view(np.uint64).tolist()
@@ -212,8 +216,7 @@ class SlabHash(GrowingTable):
 
     def _block_shape(self) -> Shape:
         """Return the launch configuration of a kernel of one block."""
-        threads = self._tuning.block_rows
-        return Shape(slab_defines(self._widths, threads), 1, threads)
+        return block_shape(self._widths, self._tuning.block_rows, self._slot_bytes)
 
     def _is_bulk(self, rows: Rows) -> bool:
         """Return whether lists are built from a batch."""
@@ -284,7 +287,7 @@ class SlabHash(GrowingTable):
 
     def _locate(self, launcher: Launcher, keys: Rows, found: Any = None) -> Located:
         """Return the slots of keys, and write whether each is present, unless `found` is None."""
-        counters, slots = launcher.allocate_group([16], [keys.count * 4])
+        counters, slots = launcher.allocate_group([16], [keys.count * self._slot_bytes])
         located = Located(slots, BufferSlice(counters, 0, 8), BufferSlice(counters, 8, 8))
         self._launch(launcher, "locate_keys", keys.count, (keys.keys, keys.count, 0, located.slots, found))
         return located
@@ -294,7 +297,7 @@ class SlabHash(GrowingTable):
         self._change(launcher, rows, lambda: self._replace(launcher, rows, found))
 
     def _replace(self, launcher: Launcher, rows: Rows, found: Any) -> None:
-        if self._is_small(rows.count):
+        if self.is_small(rows.count):
             args = self._memory.packed, rows.keys, rows.values, rows.count, found
             launcher.launch(slab_entry("replace_rows"), self._block_shape(), args)
         else:
@@ -305,7 +308,7 @@ class SlabHash(GrowingTable):
         self._change(launcher, keys, lambda: self._erase(launcher, keys, found), adds=False, erases=True)
 
     def _erase(self, launcher: Launcher, keys: Rows, found: Any) -> None:
-        if self._is_small(keys.count):
+        if self.is_small(keys.count):
             self.size -= self._block_answer(launcher, "erase_rows", (keys.keys, keys.count, found))[0]
             return
         located, counts = self._locate(launcher, keys), launcher.allocate(16, fill=0)
@@ -324,13 +327,16 @@ class SlabHash(GrowingTable):
 
     def copy(self, launcher: Launcher) -> Self:
         """Return a table with the same pairs."""
-        parts = []
-        for part in (self._memory.slabs, self._memory.bitmaps):
+        memory, parts = self._memory, list[DeviceBuffer]()
+        for part in (memory.slabs, memory.bitmaps, *memory.supers):
             parts.append(launcher.allocate(part.nbytes))
             self._launch(launcher, "copy_words", part.nbytes // 4, (part, parts[-1], part.nbytes // 4))
+        slabs, bitmaps, *supers = parts
+        pointers = launcher.put(np.array([block.address for block in supers], np.uint64)) if supers else None
         result = copy(self)
         result._growth = None  # noqa: SLF001  # a new object
-        result._memory = replace(self._memory, slabs=parts[0], bitmaps=parts[1])  # noqa: SLF001  # a new object
+        copied = replace(memory, slabs=slabs, bitmaps=bitmaps, supers=tuple(supers), pointers=pointers)
+        result._memory = copied  # noqa: SLF001  # a new object
         return result
 
     def clear(self, launcher: Launcher) -> None:
@@ -361,8 +367,10 @@ class SlabHash(GrowingTable):
 
     def slabs_in_use(self, launcher: Launcher) -> int:
         """Return the number of first slabs and of slabs that are allocated in memory blocks."""
-        bits = launcher.fetch(self._memory.bitmaps)[: self._memory.blocks * BLOCK_SLABS // 8]
-        return self._memory.buckets + 1 + int(np.unpackbits(bits).sum())
+        memory = self._memory
+        bits = [launcher.fetch(memory.bitmaps)[: memory.is_full_offset]]
+        bits.extend(launcher.fetch(block)[SLAB_BYTES << memory.super_log :] for block in memory.supers)
+        return memory.buckets + 1 + int(np.unpackbits(np.concatenate(bits)).sum())
 
     def _reserve(self, launcher: Launcher, added: int) -> bool:
         """Grow the table for that many keys more, and return whether it has grown.
@@ -377,7 +385,7 @@ class SlabHash(GrowingTable):
         return False
 
     def _rebuild(self, launcher: Launcher, buckets: int) -> None:
-        """Move all pairs to a table of that many buckets, or more if they do not fit.
+        """Move all pairs to a table of that many buckets, with super blocks if they do not fit.
 
         Raise MemoryLimitError if there is no memory for it; the table is as before.
         """
@@ -389,18 +397,23 @@ class SlabHash(GrowingTable):
         if size:
             self.items(launcher, items.keys, items.values)
         try:
-            while True:
-                self._memory = self._allocate(launcher, buckets)
-                if not size:
-                    return
-                batch = Insertion(items, 0, launcher.allocate(size * 4), launcher.allocate(COUNTS_BYTES, fill=0))
-                self._insert(launcher, batch)
-                if not self._inserted(launcher, batch)[1]:
-                    return
-                buckets *= 2
+            self._memory = self._allocate(launcher, buckets)
+            if size:
+                self._insert_all(launcher, items)
         except BaseException:
             self._memory = old
             raise
+
+    def _insert_all(self, launcher: Launcher, items: Rows) -> None:
+        """Insert pairs into an empty table, which gets super blocks if slabs run out."""
+        while True:
+            slots, counts = launcher.allocate(items.count * self._slot_bytes), launcher.allocate(COUNTS_BYTES, fill=0)
+            batch = Insertion(items, 0, slots, counts)
+            self._insert(launcher, batch)
+            if not self._inserted(launcher, batch)[1]:
+                return
+            self._launch(launcher, "clear_slots", items.count, (slots, items.count, 1))
+            self._add_super_blocks(launcher, ceil(items.count / self._slots))
 
     def _move(self, launcher: Launcher, buckets: int) -> bool:
         """Build a table of that many buckets from the lists of this one. Return False if lists need more slabs than it has."""

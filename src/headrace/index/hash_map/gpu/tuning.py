@@ -40,6 +40,7 @@ class SlabTuning:
     step_pairs: int = 32  # pairs that a step moves for each row of the batch before it
     list_slabs: float = 0.125
     """Slabs in memory blocks, as a part of the buckets; rounded up to whole blocks of 1,024. 0: lists have one slab."""
+    dense_load: float = 0.5  # part of all slots in use from which a table without slabs gets more of them, and is not rebuilt
     block_rows: int = BLOCK_ROWS  # maximum number of rows that one block inserts, a row a thread
     order_bits: int = DIGIT_BITS  # first bits of the hash by which rows are ordered before they are inserted
     order_rows: int = 1 << 23
@@ -66,7 +67,9 @@ WIDTHS: Sequence[PairWidths] = (
 have hashes of 8 bytes, and row numbers of 4.
 """
 PAIR_WIDTHS: Sequence[PairWidths] = tuple({"HR_KEY_WIDTH": [width], "HR_VALUE_WIDTH": [width, ANY]} for width in (4, 8))
-SLAB_THREADS: PairWidths = {"HR_THREADS": [HASH_MAP_THREADS]}
+SLOT_BYTES: PairWidths = {"HR_SLOT_BYTES": [4, ANY]}
+"""Macro of the bytes of the number of a slot: 8 for tables with super blocks, whose programs are compiled at their first use."""
+SLAB_THREADS: PairWidths = {"HR_THREADS": [HASH_MAP_THREADS], **SLOT_BYTES}
 PROGRAMS: Programs = (
     *((file, {**SLAB_THREADS, **widths}) for file in ("hash_map.cu", "hash_map_updates.cu") for widths in WIDTHS),
     *(("mixed.cu", {**SLAB_THREADS, **widths}) for widths in PAIR_WIDTHS),

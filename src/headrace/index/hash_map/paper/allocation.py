@@ -33,8 +33,8 @@ class SlabRequests:
         self._bitmaps = launcher.allocate(blocks * _BLOCK_SLABS // 8 + 4, fill=0)
         self._numbers = launcher.allocate(4 * count)
         is_full = self._bitmaps.address + blocks * _BLOCK_SLABS // 8
-        self._table = _TABLE.packer().pack(0, self._bitmaps.address, is_full, 0, blocks, 0)
-        self._shape = Shape({"HR_THREADS": threads}, -(-count // threads), threads)
+        self._table = _TABLE.packer().pack(0, self._bitmaps.address, is_full, 0, blocks, 0, 0, 1 + blocks * _BLOCK_SLABS, 0)
+        self._shape = Shape({"HR_THREADS": threads, "HR_SLOT_BYTES": 4}, -(-count // threads), threads)
 
     def allocate(self) -> None:
         """Allocate all slabs."""
@@ -59,7 +59,7 @@ class MemoryRequests:
     def __init__(self, launcher: Launcher, count: int, threads: int = THREADS) -> None:
         self._launcher, self._count = launcher, count
         self._addresses = launcher.allocate(8 * count)
-        self._shape = Shape({"HR_THREADS": threads}, -(-count // threads), threads)
+        self._shape = Shape({"HR_THREADS": threads, "HR_SLOT_BYTES": 4}, -(-count // threads), threads)
 
     def allocate(self) -> None:
         """Allocate all memory."""

@@ -5,4 +5,4 @@ from headrace.gpu.kernels.source import ANY, Programs
 THREADS = 128
 
 # Published methods are compiled at their first use.
-PROGRAMS: Programs = (("allocation.cu", {"HR_THREADS": [ANY]}),)
+PROGRAMS: Programs = (("allocation.cu", {"HR_THREADS": [ANY], "HR_SLOT_BYTES": [4]}),)

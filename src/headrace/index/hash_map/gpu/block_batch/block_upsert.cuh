@@ -45,30 +45,45 @@ HR_FN void keep_in_order(Value* held, Value value, u32 number, SlotReduction how
     if (wins_word(held, how == SlotReduction::last ? 0xFFFFFFFDu - number : number)) tile::store_relaxed(held, value);
 }
 
-// Inserts rows, and reduces the values of present and repeated keys. With `first`, no key is present before. If a row
-// has no memory, no key is added and no value changes. All threads of the block take part, and all get the counts.
+// The slot of a thread's row after an insertion, and the counts of the block.
+struct BlockSlot {
+    Slot slot;
+    BlockCounts counts;
+    bool has_repeated;  // whether a row of the block has a key that was present, or that another row has added
+};
+
+// Inserts rows whose keys are absent. If a row has no memory, no key is added. All threads of the block take part.
 template <class L>
-HR_FN BlockCounts upsert_by_block(const SlabTable& table, const BlockRow<L>& row, SlotReduction how) {
-    const u32 slot = insert_absent<L>(table, row.pair, row.is_active);
+HR_FN BlockSlot insert_by_block(const SlabTable& table, const BlockRow<L>& row) {
+    const Slot slot = insert_absent<L>(table, row.pair, row.is_active);
     const bool is_inserted = row.is_active && slot != no_slot, is_fresh = is_inserted && (slot & fresh) != 0;
-    u8* const slab = slab_of_slot(table, is_inserted ? slot : 0);
     const u32 failed = static_cast<u32>(__syncthreads_count(row.is_active && !is_inserted));
     if (failed != 0) {
-        if (is_fresh) clear_slot<L>(slab, slot & 31);
-        return {0, failed};
+        if (is_fresh) clear_slot<L>(slab_of_slot(table, slot), position_of(slot));
+        return {no_slot, {0, failed}, false};
     }
     const u32 added = static_cast<u32>(__syncthreads_count(is_fresh));
-    const bool has_repeated = __syncthreads_or(is_inserted && !is_fresh) != 0;
+    return {is_inserted ? slot : no_slot, {added, 0}, __syncthreads_or(is_inserted && !is_fresh) != 0};
+}
+
+// Inserts rows, and reduces the values of present and repeated keys, except floats. With `first`, no key is present
+// before. If a row has no memory, no key is added and no value changes. All threads of the block take part, and all get
+// the counts.
+template <class L>
+HR_FN BlockCounts upsert_by_block(const SlabTable& table, const BlockRow<L>& row, SlotReduction how) {
+    const BlockSlot found = insert_by_block<L>(table, row);
     if constexpr (L::has_values) {
-        if (!has_repeated) return {added, 0};
-        typename L::Value* const held = is_inserted ? value_in<L>(slab, slot & 31) : nullptr;
+        if (!found.has_repeated) return found.counts;
+        const bool is_inserted = found.slot != no_slot;
+        u8* const slab = slab_of_slot(table, is_inserted ? found.slot : 0);
+        typename L::Value* const held = is_inserted ? value_in<L>(slab, position_of(found.slot)) : nullptr;
         if (how == SlotReduction::last || how == SlotReduction::first) {
             keep_in_order(held, row.pair.value, row.number, how);
-        } else if (is_inserted && !is_fresh) {
+        } else if (is_inserted && (found.slot & fresh) == 0) {
             reduce_value(held, row.pair.value, how);
         }
     }
-    return {added, 0};
+    return found.counts;
 }
 
 }  // namespace headrace::slab

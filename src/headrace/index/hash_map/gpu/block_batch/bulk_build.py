@@ -90,19 +90,23 @@ class ListBuilder:
 
         The first slabs need not be initialised. After a failure the table is of no use.
         """
-        return not self._build("move_lists", (0, old.packed))[1]
+        return not self._build("move_lists", (0, old.packed), old.slot_bytes)[1]
 
     def move_some(self, old: Memory, first: int, count: int, totals: DeviceBuffer) -> None:
         """Move the lists of some blocks of buckets. The host does not wait.
 
         `totals`: 24 bytes, 0 before the first of these calls: pairs, pairs without room, and slabs.
         """
-        self._launch("move_lists", count, (first, old.packed, totals))
+        self._launch("move_lists", count, (first, old.packed, totals), old.slot_bytes)
 
     def empty(self, first_slab: int = 0) -> None:
         """Empty the slabs from a number on, and free all memory blocks."""
         self.launcher.fill(BufferSlice(self.memory.slabs, first_slab * SLAB_BYTES), 0xFF)
         self.launcher.fill(self.memory.bitmaps, 0)
+        slab_bytes = SLAB_BYTES << self.memory.super_log
+        for block in self.memory.supers:
+            self.launcher.fill(BufferSlice(block, 0, slab_bytes), 0xFF)
+            self.launcher.fill(BufferSlice(block, slab_bytes), 0)
 
     def _ordered(self, rows: Rows) -> _OrderedBatch:
         """Order a batch by the first bits of the hash."""
@@ -123,15 +127,15 @@ class ListBuilder:
     def _block_bits(self) -> int:
         return block_bits(self.memory.buckets, self.tuning.buckets)
 
-    def _build(self, name: str, args: tuple[Any, ...]) -> tuple[int, int, int]:
-        """Run a kernel, and return its totals. The host waits."""
+    def _build(self, name: str, args: tuple[Any, ...], slot: int = 4) -> tuple[int, int, int]:
+        """Run a kernel, and return its totals. The host waits. `slot`: bytes of the number of a slot, or more."""
         totals = self.launcher.allocate(TOTALS_BYTES, fill=0)
-        self._launch(name, self.blocks, (*args, totals))
+        self._launch(name, self.blocks, (*args, totals), slot)
         first, second, third = self.launcher.fetch(totals).view(np.uint64).tolist()
         return first, second, third
 
-    def _launch(self, name: str, blocks: int, args: tuple[Any, ...]) -> None:
+    def _launch(self, name: str, blocks: int, args: tuple[Any, ...], slot: int = 4) -> None:
         threads, buckets = self.tuning.threads, self.tuning.buckets
-        defines = slab_defines(self.widths, threads, HR_BUCKETS=buckets)
+        defines = slab_defines(self.widths, threads, max(slot, self.memory.slot_bytes), HR_BUCKETS=buckets)
         shape = Shape(defines, blocks, threads, (buckets + 1) * SLAB_BYTES)
         self.launcher.launch(slab_entry(name), shape, (self.memory.packed, self._block_bits, *args))

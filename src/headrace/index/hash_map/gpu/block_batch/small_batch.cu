@@ -1,15 +1,43 @@
-// Inserts, replaces or erases a batch of at most one row a thread by one block, in one launch.
+// Inserts, replaces, erases or mixes the rows of a batch by one block in one launch, at most one row a thread.
 //
 // Bytes moved: those of insert_pairs (hash_map.cu), and a sector of 32 bytes for each repeated key. The time is that of
 // the longest chain of dependent accesses: each group of lanes serves 8 rows one after the other. So the first slabs
 // of all rows are prefetched.
-#include "index/hash_map/gpu/batch_rows.cuh"
 #include "index/hash_map/gpu/block_batch/block_upsert.cuh"
+#include "index/hash_map/gpu/mixed_rows.cuh"
 
 using namespace headrace;
 
 using slab::Key, slab::L, slab::Value;
 using slab::key_of_row, slab::threads;
+
+HR_FN bool is_of_floats(slab::SlotReduction how) { return how >= slab::SlotReduction::float_sum; }
+
+// Reduces floats in the order of the rows. The thread of a key's first row looks at all later rows of the block.
+HR_FN void fold_floats(const SlabTable& table, slab::Slot slot, Value value, u32 count, slab::SlotReduction how) {
+    __shared__ slab::Slot slots[threads];
+    __shared__ Value values[threads];
+    __shared__ u8 is_added[threads];  // of the first row of a key: whether the key was absent
+    const u32 row = threadIdx.x;
+    const slab::Slot own = slot & ~slab::fresh;
+    slots[row] = slot == slab::no_slot ? slot : own;
+    values[row] = value;
+    is_added[row] = 0;
+    __syncthreads();
+    u32 first = 0;
+    while (slots[first] != slots[row]) ++first;
+    if (slot != slab::no_slot && (slot & slab::fresh) != 0) is_added[first] = 1;
+    __syncthreads();
+    if (slot == slab::no_slot || first != row) return;
+    const u32 step = static_cast<u32>(how) - static_cast<u32>(slab::SlotReduction::float_sum);
+    const auto operation = static_cast<MapOperation>(static_cast<u32>(MapOperation::sum) + step);
+    Value* const held = slab::value_in<L>(slab::slab_of_slot(table, own), slab::position_of(own));
+    OptionalValue<Value> state{tile::load_relaxed(held), is_added[row] == 0};
+    for (u32 at = row; at < count; ++at) {
+        if (slots[at] == own) state = operate(state, operation, NumberKind::floating, values[at]);
+    }
+    tile::store_relaxed(held, state.value);
+}
 
 // `answer`, in memory of the host: keys added, and rows without memory.
 extern "C" __global__ void __launch_bounds__(threads)
@@ -22,10 +50,19 @@ extern "C" __global__ void __launch_bounds__(threads)
         is_active &= slab::search<L>(table, key, is_active).slot == slab::no_slot;  // present keys keep their values
         __syncthreads();
     }
-    if (is_active) tile::prefetch(slab::slab_at(table, slab::stored_key<L>(table, key).slab));
+    if (is_active) tile::prefetch(slab::first_slab_at(table, slab::stored_key<L>(table, key).slab));
     const Value value = is_active && L::has_values ? values[row] : Value{0};
-    const slab::BlockCounts found =
-        slab::upsert_by_block<L>(table, {{key, value}, row, is_active}, static_cast<slab::SlotReduction>(how));
+    const auto reduction = static_cast<slab::SlotReduction>(how);
+    slab::BlockCounts found;
+    if (L::has_values && is_of_floats(reduction)) {
+        const slab::BlockSlot inserted = slab::insert_by_block<L>(table, {{key, value}, row, is_active});
+        found = inserted.counts;
+        if constexpr (L::has_values) {
+            if (inserted.has_repeated) fold_floats(table, inserted.slot, value, count, reduction);
+        }
+    } else {
+        found = slab::upsert_by_block<L>(table, {{key, value}, row, is_active}, reduction);
+    }
     if (row == 0) {
         answer[0] = found.added;
         answer[1] = found.failed;
@@ -42,7 +79,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     __syncthreads();  // all searches have ended
     if constexpr (L::has_values) {
         u8* const slab = slab::slab_of_slot(table, is_located ? match.slot : 0);
-        slab::keep_in_order(is_located ? slab::value_in<L>(slab, match.slot & 31) : nullptr,
+        slab::keep_in_order(is_located ? slab::value_in<L>(slab, slab::position_of(match.slot)) : nullptr,
                             is_located ? values[row] : Value{0}, row, slab::SlotReduction::last);
     }
 }
@@ -56,9 +93,77 @@ extern "C" __global__ void __launch_bounds__(threads)
     const bool is_located = row < count && match.slot != slab::no_slot;
     u8* const slab = slab::slab_of_slot(table, is_located ? match.slot : 0);
     __syncthreads();  // all searches have ended
-    const bool has_won = slab::wins_word(is_located ? slab::key_in<L>(slab, match.slot & 31) : nullptr, row);
-    if (has_won) slab::clear_slot<L>(slab, match.slot & 31);
+    const bool has_won =
+        slab::wins_word(is_located ? slab::key_in<L>(slab, slab::position_of(match.slot)) : nullptr, row);
+    if (has_won) slab::clear_slot<L>(slab, slab::position_of(match.slot));
     if (row < count) found[row] = has_won;
     const u32 erased = static_cast<u32>(__syncthreads_count(has_won));
     if (row == 0) answer[0] = erased;
+}
+
+// Returns the first row of the block that has a key. `row`: a row that has it, and at which the search ends.
+HR_FN u32 first_row(const Key* keys, Key key, u32 row) {
+    constexpr u32 looks = 8;  // loads of several keys overlap
+    for (u32 begin = 0; begin < row; begin += looks) {
+        u32 hits = 0;
+#pragma unroll
+        for (u32 i = 0; i < looks; ++i) hits |= static_cast<u32>(keys[begin + i] == key) << i;
+        if (hits != 0) return begin + __ffs(hits) - 1;
+    }
+    return row;
+}
+
+// Runs mixed operations in their order. The thread of a key's first row runs all operations of the key. Insertions run
+// while the erased pairs are still there, so nothing has changed if slabs run out.
+//
+// `answer`, in memory of the host: keys added, rows without memory, keys erased, and 1 if an operation is unknown. Then
+// no operation is run.
+extern "C" __global__ void __launch_bounds__(threads)
+    apply_rows(const __grid_constant__ SlabTable table, const __grid_constant__ MixedTask task, u64* answer) {
+    __shared__ Key keys[threads];
+    __shared__ Value values[threads];
+    __shared__ u8 operations[threads];
+    const u32 row = threadIdx.x, count = static_cast<u32>(task.count);
+    const bool is_inside = row < count;
+    slab::MixedOperation<L> own{};
+    if (is_inside) own = slab::operation_of(task, row);
+    const Key key = own.given.key;
+    keys[row] = key;
+    values[row] = own.given.value;
+    operations[row] = static_cast<u8>(own.operation);
+    const u32 number = static_cast<u32>(own.operation);
+    const bool is_known = own.operation == MapOperation::find || (number < 64 && (task.known >> number & 1) != 0);
+    if (__syncthreads_or(!is_known) != 0) {
+        if (row < 4) answer[row] = row == 3;
+        return;
+    }
+    const slab::Match match = slab::search<L>(table, key, is_inside);
+    const bool is_first = is_inside && first_row(keys, key, row) == row;
+    const u32 end = __syncthreads_or(is_inside && !is_first) != 0 ? count : row + 1;
+    const OptionalValue<Value> before = slab::held_by(table, match);
+    OptionalValue<Value> state = before;
+    for (u32 at = row; is_first && at < end; ++at) {
+        if (keys[at] != key) continue;
+        slab::write_result(task, at, state);
+        state = operate(state, static_cast<MapOperation>(operations[at]), own.kind, values[at]);
+    }
+    __syncthreads();  // all searches have ended
+    const bool is_added = is_first && state.is_present && !before.is_present;
+    const bool is_erased = is_first && !state.is_present && before.is_present;
+    const slab::BlockSlot inserted = slab::insert_by_block<L>(table, {{key, state.value}, row, is_added});
+    if (inserted.counts.failed == 0 && is_first && before.is_present) {
+        u8* const slab = slab::slab_of_slot(table, match.slot);
+        const u32 position = slab::position_of(match.slot);
+        if (is_erased) {
+            slab::clear_slot<L>(slab, position);
+        } else if (L::has_values && state.value != before.value) {
+            tile::store_relaxed(slab::value_in<L>(slab, position), state.value);
+        }
+    }
+    const u32 erased = static_cast<u32>(__syncthreads_count(is_erased));
+    if (row != 0) return;
+    answer[0] = inserted.counts.added;
+    answer[1] = inserted.counts.failed;
+    answer[2] = erased;
+    answer[3] = 0;
 }

@@ -5,33 +5,13 @@
 // of values and one of slots for the random rows. A search: k + 8, 128 for each slab of the list, and v + 4 for each
 // value. Mixed operations run in order: replay_lists, list_slots, append_pairs, and then clear_slots of
 // hash_map_updates.cu. They move k + v + 25 for each operation, and the list of each distinct key once or twice.
-#include "arrange/sort/sort_key.hpp"
-#include "gpu/block/partition_point.cuh"
-#include "index/hash_map/gpu/batch_rows.cuh"
-#include "index/hash_map/gpu/mixed_task.hpp"
-#include "index/hash_map/gpu/multimap/multi_map_ref.cuh"
-#include "index/hash_map/rules/map_operation.hpp"
+#include "index/hash_map/gpu/multimap/list_replay.cuh"
 
 using namespace headrace;
 
 using slab::count_flags, slab::key_of_row, slab::thread_row, slab::threads;
+using slab::each_own_position, slab::ListVisitor;
 using slab::Key, slab::L, slab::Value;
-
-// Calls work(position) for each of some positions of a slab that this lane of the group has.
-template <class Work>
-HR_FN void each_own_position(u32 positions, const Work& work) {
-    for (u32 p = 0; p < L::lane_keys; ++p) {
-        const u32 position = p * slab::group_lanes + slab::group_lane();
-        if ((positions >> position & 1) != 0) work(position);
-    }
-}
-
-HR_FN Value lesser(Value a, Value b) { return b < a ? b : a; }
-
-// A visitor of whole lists.
-struct ListVisitor {
-    __device__ bool goes_on() const { return true; }
-};
 
 // A visitor of lists that stops if a list of this or another thread has `max_slabs` slabs, and sets `is_long`.
 struct ShortListVisitor {
@@ -85,50 +65,47 @@ struct ClearVisitor : ShortListVisitor {
     }
 };
 
-// Finds the code of the first value, all ones for none, and the number of values.
-struct FirstVisitor : ListVisitor {
-    const SlabTable& table;
-    const KeyRule<Value>& order;
-    u64 count;
-    Value code;
-
-    __device__ void visit(u32 slab, u32 positions, u32 source) {
-        Value least = static_cast<Value>(~Value{0});
-        each_own_position(positions, [&](u32 position) {
-            least = lesser(least, order.code(*slab::value_in<L>(slab::slab_at(table, slab), position)));
-        });
-        for (u32 distance = 1; distance < slab::group_lanes; distance *= 2) {
-            least = lesser(least, tile::shuffle(least, tile::lane() ^ distance));
-        }
-        if (tile::lane() != source) return;
-        code = lesser(code, least);
-        count += __popc(positions);
-    }
+// The slots of keys, and for each slot the row of its key and its value's code. These two are null if they are not
+// needed.
+struct ListedSlots {
+    slab::Slot* slots;
+    u32* rows;
+    Value* codes;
 };
 
-// Writes the numbers of the slots from `to` on.
+// Lists the slots of a row's key from `to` on.
 struct SlotVisitor : ListVisitor {
-    u32* slots;
+    const SlabTable& table;
+    const KeyRule<Value>& order;
+    const ListedSlots& listed;
+    u32 row;
     u64 to;
 
     __device__ void visit(u32 slab, u32 positions, u32 source) {
         const u64 begin = tile::shuffle(to, source);
+        const u32 of_row = tile::shuffle(row, source);
         each_own_position(positions, [&](u32 position) {
-            slots[begin + __popc(positions & low_mask(position))] = slab::slot_number(slab, position);
+            const u64 at = begin + __popc(positions & low_mask(position));
+            listed.slots[at] = slab::slot_number(slab, position);
+            if (listed.rows == nullptr) return;
+            listed.rows[at] = of_row;
+            listed.codes[at] = order.code(*slab::value_in<L>(slab::slab_at(table, slab), position));
         });
         if (tile::lane() == source) to += __popc(positions);
     }
 };
 
-HR_FN KeyRule<Value> order_of(NumberKind kind) {
-    constexpr Value sign = static_cast<Value>(Value{1} << KeyRule<Value>::highest);
-    const Value fold = kind == NumberKind::floating ? static_cast<Value>(sign - 1) : Value{0};
-    return {fold, kind == NumberKind::unsigned_integer ? Value{0} : sign, Value{0}, Value{0}};
-}
-
 HR_FN void add_of_warp(u64* counter, u64 number) {
     const u64 sum = tile::reduce_warp<Sum<u64>>(number);
     if (tile::lane() == 0 && sum != 0) atomicAdd(counter, sum);
+}
+
+// Writes the state of a key before an operation: its smallest value if that is wanted, or whether it has one.
+HR_FN void write_state(const MixedTask& task, u32 row, MapOperation operation, const slab::ListReplay& replay) {
+    const bool is_wanted = operation == MapOperation::find || operation == MapOperation::erase;
+    if (task.found != nullptr) task.found[row] = replay.count() != 0;
+    if (task.held == nullptr) return;
+    static_cast<Value*>(task.held)[row] = is_wanted && replay.count() != 0 ? replay.first() : Value{0};
 }
 
 // Inserts pairs and writes their slots; if the form is `located`, those of rows whose slot is no_slot. Pairs of a key
@@ -137,7 +114,7 @@ HR_FN void add_of_warp(u64* counter, u64 number) {
 // takes less time. Other parameters are those of insert_pairs and `insert_pair`.
 extern "C" __global__ void __launch_bounds__(threads)
     append_pairs(const __grid_constant__ SlabTable table, const Key* keys, const Value* values, u64 count, u32 form,
-                 u32* slots, u64* counts, u32 max_looks, u64 many) {
+                 slab::Slot* slots, u64* counts, u32 max_looks, u64 many) {
     const u64 row = thread_row(), postponed = tile::load_relaxed(counts);
     const bool is_late = postponed > many && postponed * 8 > static_cast<u64>(blockIdx.x) * threads;
     const bool is_active = row < count && ((form & slab::located) == 0 || slots[row] == slab::no_slot);
@@ -152,8 +129,8 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 // Writes the keys and the numbers of the rows with slots, or of those without, in no order. `counter`: 0 before.
 extern "C" __global__ void __launch_bounds__(threads)
-    list_rows(const __grid_constant__ SlabTable table, const Key* keys, u64 count, const u32* slots, u32 has_slots,
-              Key* listed_keys, u32* listed_rows, u64* counter) {
+    list_rows(const __grid_constant__ SlabTable table, const Key* keys, u64 count, const slab::Slot* slots,
+              u32 has_slots, Key* listed_keys, u32* listed_rows, u64* counter) {
     const u64 row = thread_row();
     const bool is_listed = row < count && (has_slots != 0 ? slab::has_slot(slots[row]) : slots[row] == slab::no_slot);
     const u32 listed = __ballot_sync(tile::all_lanes, is_listed);
@@ -175,7 +152,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 // `keys`, `rows`: those of list_postponed, by key. `values`, `slots`: of all rows of the batch. `form`: a BatchForm.
 extern "C" __global__ void __launch_bounds__(threads)
     append_slabs(const __grid_constant__ SlabTable table, const Key* keys, const u32* rows, u64 count,
-                 const Value* values, u32 form, u32* slots) {
+                 const Value* values, u32 form, slab::Slot* slots) {
     const u64 begin = thread_row() / slab::group_lanes * L::slots;
     const bool is_whole = begin + L::slots <= count && keys[begin] == keys[begin + L::slots - 1];
     const Key key = key_of_row(keys, begin, count, form, table.seed);
@@ -241,8 +218,8 @@ extern "C" __global__ void __launch_bounds__(threads)
 // Erases the values of the keys whose row has a slot, and adds their numbers to `counts` and `total`. No two rows with
 // slots have one key. If a list has `max_slabs` slabs, `is_long` is set, and values are left.
 extern "C" __global__ void __launch_bounds__(threads)
-    erase_values(const __grid_constant__ SlabTable table, const Key* keys, u64 count, const u32* slots, u32 max_slabs,
-                 u32* is_long, u64* counts, u64* total) {
+    erase_values(const __grid_constant__ SlabTable table, const Key* keys, u64 count, const slab::Slot* slots,
+                 u32 max_slabs, u32* is_long, u64* counts, u64* total) {
     const u64 row = thread_row();
     const bool is_active = row < count && slab::has_slot(slots[row]);
     ClearVisitor visitor{{max_slabs, is_long}, table, 0};
@@ -266,14 +243,14 @@ extern "C" __global__ void __launch_bounds__(threads)
     u64 erased = 0;
     for (u32 p = 0; p < L::lane_keys; ++p) {
         const u32 position = p * slab::group_lanes + slab::group_lane();
-        u32 row = slab::no_slot;
+        u32 row = slab::no_row;
         if ((positions >> position & 1) != 0) {
             const Key key = is_escaped ? L::empty_key : L::lane_key(words, p);
             const u64 at = tile::partition_point(0, count, [&](u64 i) { return sorted[i] < key; });
             if (at < count && sorted[at] == key) row = rows[at];
         }
         const u32 alike = __match_any_sync(tile::all_lanes, row);
-        if (row == slab::no_slot) continue;
+        if (row == slab::no_row) continue;
         slab::clear_slot<L>(slab, position);
         ++erased;
         if (tile::lane() + 1 == static_cast<u32>(__ffs(alike))) {
@@ -284,67 +261,85 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 // Computes the results of mixed operations without a change of the table. `rows`: the rows by key, those of a key in
-// their order. The thread of a key's first row runs all operations of the key.
+// their order. The thread of a key's first row runs all operations of the key. If some operations are `erase`, results
+// need the sorted slots of the keys of which values are erased. A first launch, a draft without them, gives bounds.
 //
-// Written: the results, task.held and `counts`; `slots`, no_slot for a pair to be inserted; and `erasures`, 0 for one
-// row of a key whose present values are to be erased. Other rows get `skipped`. totals[0]: pairs to be inserted,
-// totals[1]: pairs to be erased, totals[2]: operations `erase`, which are not run.
+// Written: the results (task.held, task.found, `counts`), and `slots`: no_slot for a pair to be inserted. `erasures`
+// has for the first row of a key the number of its present values to be erased. Other rows get `skipped` and no_row.
+//
+// totals: pairs to be inserted, pairs to be erased, and operations `erase`. For keys with these, a draft counts all
+// insertions and all present values. `heap`: a word for each row.
 extern "C" __global__ void __launch_bounds__(threads)
     replay_lists(const __grid_constant__ SlabTable table, const __grid_constant__ MixedTask task, const u32* rows,
-                 u64* counts, u32* slots, u32* erasures, u64* totals) {
+                 const u32* sorted_rows, const slab::Slot* sorted_slots, u64 sorted_count, u32* heap, u64* counts,
+                 slab::Slot* slots, u32* erasures, u64* totals) {
     const u64 place = thread_row();
     const Key* const keys = static_cast<const Key*>(task.keys);
     const bool is_inside = place < task.count;
     const u32 row = is_inside ? rows[place] : 0;
     const Key key = is_inside ? keys[row] : Key{0};
     const bool is_first = is_inside && (place == 0 || keys[rows[place - 1]] != key);
-    const KeyRule<Value> order = order_of(static_cast<NumberKind>(task.kind));
-    FirstVisitor list{{}, table, order, 0, static_cast<Value>(~Value{0})};
+    const KeyRule<Value> order = slab::order_of(static_cast<NumberKind>(task.kind));
+    slab::FirstVisitor list{{}, table, order, 0, static_cast<Value>(~Value{0})};
     slab::visit_lists<L>(table, key, is_first, list);
-    u64 added = 0, erased = 0, refused = 0;
-    if (is_inside) erasures[row] = slab::skipped;
+    const slab::SortedSlots sorted{sorted_rows, sorted_slots, sorted_count};
+    u64 inserted = 0, erased = 0, erasing = 0;
+    if (is_inside) erasures[row] = slab::no_row;
     if (is_first) {
-        const u64 present = list.count;
-        u64 at = place, begin = place;  // insertions before `begin` are erased again
-        for (; at < task.count && keys[rows[at]] == key; ++at) {
+        slab::ListReplay replay(list, sorted, row, {heap + place, static_cast<const Value*>(task.values), order});
+        u64 begin = place;  // insertions before `begin` are erased again
+        for (u64 at = place; at < task.count && keys[rows[at]] == key; ++at) {
             const u32 own = rows[at];
             const auto operation = static_cast<MapOperation>(task.operations[own]);
-            const bool has_first = operation == MapOperation::find && list.count != 0;
-            static_cast<Value*>(task.held)[own] = has_first ? order.key(list.code) : Value{0};
-            counts[own] = list.count;
+            write_state(task, own, operation, replay);
+            counts[own] = replay.count();
             slots[own] = slab::skipped;
-            refused += operation == MapOperation::erase;
             if (operation == MapOperation::insert) {
-                list.code = lesser(list.code, order.code(static_cast<const Value*>(task.values)[own]));
-                ++list.count;
+                replay.insert(own);
+                slots[own] = slab::no_slot;
+                ++inserted;
+            } else if (operation == MapOperation::erase) {
+                const u32 dropped = replay.erase();
+                if (dropped != slab::no_row) slots[dropped] = slab::skipped;
+                ++erasing;
             } else if (operation == MapOperation::erase_all) {
-                list.count = 0;
-                list.code = static_cast<Value>(~Value{0});
-                begin = at + 1;
+                for (; begin < at; ++begin) slots[rows[begin]] = slab::skipped;
+                replay.erase_all();
             }
         }
-        if (begin > place && present != 0) {
-            erased = present;
-            erasures[row] = 0;
-        }
-        for (u64 i = begin; i < at; ++i) {
-            if (static_cast<MapOperation>(task.operations[rows[i]]) != MapOperation::insert) continue;
-            slots[rows[i]] = slab::no_slot;
-            ++added;
-        }
+        const bool is_draft = erasing != 0 && sorted_rows == nullptr;
+        if (!is_draft) inserted = replay.added();
+        erased = is_draft ? list.count : replay.erased();
+        if (erased != 0) erasures[row] = static_cast<u32>(erased);
     }
-    add_of_warp(totals, added);
+    add_of_warp(totals, inserted);
     add_of_warp(totals + 1, erased);
-    add_of_warp(totals + 2, refused);
+    add_of_warp(totals + 2, erasing);
 }
 
-// Writes the numbers of all slots of the keys whose row has an erasure, in no order. counts[row]: their number.
-// `counter`: 0 before.
+// Lists all slots of the keys whose row has an erasure, in no order. counts[row]: their number. `counter`: 0 before.
+// Other results are those of ListedSlots. `kind`: the NumberKind of the values.
 extern "C" __global__ void __launch_bounds__(threads)
     list_slots(const __grid_constant__ SlabTable table, const Key* keys, u64 count, const u32* erasures,
-               const u64* counts, u32* slots, u64* counter) {
+               const u64* counts, u32 kind, slab::Slot* slots, u32* rows, Value* codes, u64* counter) {
     const u64 row = thread_row();
-    const bool is_active = row < count && slab::has_slot(erasures[row]);
-    SlotVisitor visitor{{}, slots, is_active ? atomicAdd(counter, counts[row]) : 0};
+    const bool is_active = row < count && erasures[row] != slab::no_row;
+    const KeyRule<Value> order = slab::order_of(static_cast<NumberKind>(kind));
+    const ListedSlots listed{slots, rows, codes};
+    const u64 begin = is_active ? atomicAdd(counter, counts[row]) : 0;
+    SlotVisitor visitor{{}, table, order, listed, static_cast<u32>(row), begin};
     slab::visit_lists<L>(table, key_of_row(keys, row, count), is_active, visitor);
+}
+
+// Empties the first slots of each key in their order, as many as the erasure of the key's row says.
+extern "C" __global__ void __launch_bounds__(threads)
+    clear_first(const __grid_constant__ SlabTable table, const u32* sorted_rows, const slab::Slot* sorted_slots,
+                u64 sorted_count, const u32* erasures) {
+    const u64 at = thread_row();
+    if (at >= sorted_count) return;
+    const u32 row = sorted_rows[at];
+    const slab::Slot slot = sorted_slots[at];
+    const u32 erased = erasures[row] != slab::no_row ? erasures[row] : 0;
+    if (at - slab::begin_of({sorted_rows, sorted_slots, sorted_count}, row) >= erased) return;
+    slab::clear_slot<L>(slab::slab_of_slot(table, slot), slab::position_of(slot));
 }

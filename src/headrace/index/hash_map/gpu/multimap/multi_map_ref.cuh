@@ -37,7 +37,7 @@ HR_FN u32 put_second(const SlabTable& table, u32 first, u32 second, u32 slab, co
 // Result of an insertion: the slot of the pair, with `fresh`, or `no_slot`. An insertion without a slot was postponed,
 // because other threads were faster too often, or there was no memory.
 struct Appended {
-    u32 slot;
+    Slot slot;
     bool is_postponed;
 };
 
@@ -73,7 +73,7 @@ HR_FN Appended insert_pair(const SlabTable& table, const NewPair<L>& pair, bool 
         const u32 second = own.slab == own.home.slab ? no_slab : own.slab;
         return put_second<L>(table, own.home.slab, second, added, own.pair);
     };
-    const u32 slot = run_insertions<L>(table, pair, is_active, step, link);
+    const Slot slot = run_insertions<L>(table, pair, is_active, step, link);
     return {slot, is_postponed};
 }
 

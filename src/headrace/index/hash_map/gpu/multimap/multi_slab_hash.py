@@ -13,7 +13,7 @@ from headrace.arrange.gather.moved_items import MovedItems
 from headrace.arrange.sort.gpu.planner import SortRequest
 from headrace.arrange.sort.gpu.sort import Sorters
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.core.errors import MemoryLimitError, UnsupportedDeviceError
+from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
 from headrace.gpu.memory.scratch import COUNTERS
 from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows
@@ -24,7 +24,6 @@ from headrace.index.hash_map.gpu.tuning import MULTI_TUNING, SlabTuning
 _UNLIMITED = 0xFFFFFFFF
 """Numbers of looks and of rows after which no insertion is postponed, and of slabs after which no walk ends."""
 _PAIRS_PER_LOOK = 4096  # pairs of a table that are sorted in about the time of a look at the next slab of a list: an estimate
-ERASE_ERROR = "a multimap on a GPU erases all values of a key: use erase_all(), or a multimap on the CPU"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +32,33 @@ class SortedValues:
 
     values: DeviceBuffer
     begins: DeviceBuffer  # position of the first value of each row of a batch, 8 bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Replay:
+    """Mixed operations, and the results of `replay_lists`: see there."""
+
+    mixed: MixedRows
+    by_key: Any
+    counts: Any
+    numbers: DeviceBuffer
+    heap: DeviceBuffer
+    slots: DeviceBuffer
+    erasures: DeviceBuffer
+
+
+@dataclass(frozen=True, slots=True)
+class _Slots:
+    """Slots of some keys. `rows`: the first row of each slot's key, ascending; None if the slots have no order."""
+
+    rows: DeviceBuffer | None
+    slots: DeviceBuffer | None
+    count: int
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """Arguments of kernels."""
+        return self.rows, self.slots, self.count
 
 
 class MultiSlabHash(SlabHash):
@@ -81,7 +107,7 @@ class MultiSlabHash(SlabHash):
         items, ordered = launcher.allocate_group([], sizes), launcher.allocate_group([], sizes)
         begins = launcher.allocate(keys.count * 8)
         self.items(launcher, *items)
-        self._sort(launcher, (items[0], ordered[0]), MovedItems(items[1], ordered[1], self._widths[1]))
+        self._sort(launcher, (items[0], ordered[0]), self._widths[0], MovedItems(items[1], ordered[1], self._widths[1]))
         self._launch(launcher, "count_sorted", keys.count, (ordered[0], self.size, keys.keys, keys.count, begins, counts))
         return SortedValues(ordered[1], begins)
 
@@ -140,38 +166,67 @@ class MultiSlabHash(SlabHash):
         return _UNLIMITED if self._tuning.sort is None else max(self._tuning.max_walk, self.size // _PAIRS_PER_LOOK)
 
     def run_in_order(self, launcher: Launcher, mixed: MixedRows, counts: Any, by_key: Any) -> None:
-        """Run operations in their order. The host waits twice.
+        """Run operations in their order. The host waits twice, and once more if single values are erased.
 
         New pairs are inserted while the erased ones are still there, so that nothing has changed if slabs run out.
 
-        `launcher`, `mixed`, `by_key`: As for `MixedSlabHash.run_in_order`. `mixed` has no marks of found keys.
+        `launcher`, `mixed`, `by_key`: As for `MixedSlabHash.run_in_order`. `mixed` has values of `find` and `erase`, or marks of
+        found keys.
         `counts`: result: number of values of each key before its operation, 8 bytes each.
-        Raise UnsupportedDeviceError if an operation removes a single value. The map is as before.
         Raise MemoryLimitError if the map does not fit; it is as before.
         """
+        self._change(launcher, mixed.rows, lambda: self._run_in_order(launcher, mixed, counts, by_key))
+
+    def _run_in_order(self, launcher: Launcher, mixed: MixedRows, counts: Any, by_key: Any) -> None:
         rows, count = mixed.rows, mixed.rows.count
-        numbers, slots, erasures = (launcher.allocate(size) for size in (COUNTS_BYTES, 4 * count, 4 * count))
+        sizes = [COUNTS_BYTES, 4 * count, self._slot_bytes * count, 4 * count]
+        replay = _Replay(mixed, by_key, counts, *(launcher.allocate(size) for size in sizes))
         self._load(launcher)
         is_reserved, buckets = False, 0
         while True:
-            launcher.fill(numbers, 0)
-            self._launch(launcher, "replay_lists", count, (mixed.packed, by_key, counts, slots, erasures, numbers))
-            added, erased, refused = launcher.fetch(numbers).view(np.uint64)[:3].tolist()
-            if refused:
-                raise UnsupportedDeviceError(ERASE_ERROR)
+            added, erased, erasing = self._replay(launcher, replay, _Slots(None, None, 0))
             if not is_reserved and self._reserve(launcher, added):
                 is_reserved = True
-            old, counter = launcher.allocate(4 * erased or 4), BufferSlice(numbers, 24, 8)
-            if erased:
-                self._launch(launcher, "list_slots", count, (rows.keys, count, erasures, counts, old, counter))
-            if not added or self._append(launcher, rows, slots):
+            listed = self._list_slots(launcher, replay, erased, is_sorted=erasing > 0)
+            if erasing:
+                added, erased, _ = self._replay(launcher, replay, listed)
+            if not added or self._append(launcher, rows, replay.slots):
                 break
-            # A rebuild without growth compacts the lists.
-            self._rebuild(launcher, max(buckets, self._memory.buckets, self._buckets_for(self.size + added)))
+            self._make_room(launcher, max(buckets, self._memory.buckets, self._buckets_for(self.size + added)), added)
             buckets = 2 * self._memory.buckets
-        if erased:
-            self._launch(launcher, "clear_slots", erased, (old, erased, 0))
+        if erased and erasing:
+            self._launch(launcher, "clear_first", listed.count, (*listed.args, replay.erasures))
+        elif erased:
+            self._launch(launcher, "clear_slots", erased, (listed.slots, erased, 0))
         self.size += added - erased
+
+    def _replay(self, launcher: Launcher, replay: _Replay, ordered: _Slots) -> list[int]:
+        """Compute all results, and return the numbers of pairs to be inserted and to be erased, and of operations `erase`."""
+        launcher.fill(replay.numbers, 0)
+        args = (replay.mixed.packed, replay.by_key, *ordered.args, replay.heap, replay.counts, replay.slots, replay.erasures)
+        self._launch(launcher, "replay_lists", replay.mixed.rows.count, (*args, replay.numbers))
+        found: list[int] = launcher.fetch(replay.numbers).view(np.uint64)[:3].tolist()
+        return found
+
+    def _list_slots(self, launcher: Launcher, replay: _Replay, count: int, *, is_sorted: bool) -> _Slots:
+        """Return the `count` slots of the keys that have erasures. `is_sorted`: by key and then by value."""
+        slots, rows, codes = launcher.allocate(self._slot_bytes * count or 8), None, None
+        if is_sorted:
+            rows, codes = launcher.allocate(4 * count or 4), launcher.allocate(self._widths[1] * count)
+        listed = _Slots(rows, slots, count)
+        if not count:
+            return listed
+        given, counter = replay.mixed.rows, BufferSlice(replay.numbers, 24, 8)
+        args = given.keys, given.count, replay.erasures, replay.counts, ord(replay.mixed.kind)
+        self._launch(launcher, "list_slots", given.count, (*args, slots, rows, codes, counter))
+        if rows is not None and codes is not None:
+            other_rows, other_slots, other_codes = (launcher.allocate(part.nbytes) for part in (rows, slots, codes))
+            moved = MovedItems(rows, other_rows, 4), MovedItems(slots, other_slots, self._slot_bytes)
+            self._sort(launcher, (codes, other_codes), self._widths[1], *moved)
+            self._sort(
+                launcher, (other_rows, rows), 4, MovedItems(other_slots, slots, self._slot_bytes)
+            )  # rows of a key keep their order
+        return listed
 
     def _insert(self, launcher: Launcher, batch: Insertion) -> None:
         tuning, is_all = self._tuning, self._tuning.sort is None
@@ -210,14 +265,14 @@ class MultiSlabHash(SlabHash):
         counter, *listed = launcher.allocate_group([8], [count * width, count * 4])
         self._launch(launcher, "list_rows", rows.count, (rows.keys, rows.count, slots, int(has_slots), *listed, counter))
         keys, numbers = launcher.allocate_group([], [count * width, count * 4])
-        self._sort(launcher, (listed[0], keys), MovedItems(listed[1], numbers, 4))
+        self._sort(launcher, (listed[0], keys), width, MovedItems(listed[1], numbers, 4))
         return keys, numbers
 
-    def _sort(self, launcher: Launcher, keys: tuple[DeviceBuffer, DeviceBuffer], moved: MovedItems) -> None:
-        """Sort keys by their bits to another buffer, and a column with them."""
+    def _sort(self, launcher: Launcher, keys: tuple[DeviceBuffer, DeviceBuffer], width: int, *moved: MovedItems) -> None:
+        """Sort keys by their bits to another buffer, and columns with them. Equal keys keep their order."""
         assert self._tuning.sort is not None
-        sorters, width = Sorters(launcher, self._tuning.sort, lambda: launcher.allocate(COUNTERS, fill=0)), self._widths[0]
-        sorters.of(keys[0].nbytes // width).sort(SortRequest(KeyOrder.of(f"<u{width}"), *keys, (moved,)))
+        sorters = Sorters(launcher, self._tuning.sort, lambda: launcher.allocate(COUNTERS, fill=0))
+        sorters.of(keys[0].nbytes // width).sort(SortRequest(KeyOrder.of(f"<u{width}"), *keys, moved))
 
     def _append(self, launcher: Launcher, rows: Rows, slots: DeviceBuffer) -> bool:
         """Insert the rows that have no slot. Return False if memory was missing for one; then none is inserted."""
