@@ -112,6 +112,21 @@ def test_null_texts_and_short_records(seed: int) -> None:
     check(b"\n".join(lines), skew=rng.randrange(16), seed=seed, shape=rng.choice([SHAPE, LARGER_SHAPE]), **options)
 
 
+@pytest.mark.parametrize("seed", seeds(20))
+def test_short_records_if_some_columns_are_wanted(seed: int) -> None:
+    """Columns that are skipped before a part of a record do not make the record short."""
+    rng = random.Random(seed)
+    kinds = rng.choices(["string", "int32"], k=rng.randrange(2, 6))
+    kinds.insert(rng.randrange(len(kinds)), "string")
+    lines = []
+    for _ in range(rng.randrange(1, 40)):
+        fields = [field(rng, kind, [0, 2, 60, 1500, 2500]) for kind in kinds]
+        lines.append(",".join(fields[: rng.randrange(1, len(kinds))] if rng.random() < 0.15 else fields))
+    wanted = sorted(rng.sample(range(len(kinds)), rng.randrange(1, len(kinds))))
+    options = {"short_records": "null", "on_error": "null", "header": False, "schema": kinds, "columns": wanted}
+    check("\n".join(lines).encode(), skew=rng.randrange(16), seed=seed, shape=rng.choice([SHAPE, LARGER_SHAPE]), **options)
+
+
 @pytest.mark.parametrize("skew", [0, 7])
 @pytest.mark.parametrize("shift", range(-70, 70, 9))
 def test_fields_that_begin_and_end_near_edges_of_tiles(left: list[int], shift: int, skew: int) -> None:

@@ -73,6 +73,7 @@ HR_FN u32 split_column(const RowMemory& memory, const RowTile& tile, const RowCo
         const bool is_staged = static_cast<i64>(tile.entry.field_begin) >= tile.origin + (halo_bytes - string_head);
         const u32 skipped = memory.split.skipped;
         cursor.live = is_staged || skipped != 0 || is_skip || column.kind == RowKind::text;
+        cursor.is_short = false;  // skipped fields before this column may have set it
         if (skipped != 0) skip_parts(memory, cursor, skipped, is_open);
     }
     if (is_open && cursor.live && cursor.at > memory.split.last_end) {
