@@ -50,6 +50,14 @@ def test_distinct_items_of_large_arrays(dtype: str, distinct: int) -> None:
     same(inverse, places)
 
 
+def test_few_distinct_items_after_many() -> None:
+    """Many distinct items of an array are noted for the next one of its length; few are as well."""
+    context, count = Context(device="cuda"), DISTINCT_TABLE.min_keys + 11
+    for distinct in (count, 1000, 1000, count, 1000):
+        keys = (np.arange(count, dtype=np.int32) * 7919 % distinct).astype(np.int32)
+        same(headrace.unique(keys, context=context), np.unique(keys))
+
+
 def test_counts() -> None:
     context = Context(device="cuda")
     for limit in (1, 100, 70_000):

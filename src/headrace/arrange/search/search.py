@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 from headrace import _native
@@ -58,17 +59,40 @@ def first_of_runs(keys: Array, context: Context, budget: Budget) -> Any:
     with card.current(), in_stream_of(keys, result):
         launcher = GpuLauncher(card, stream=keys.stream, budget=budget, crossings=context.crossings)
         count = launch_runs(launcher, keys, keys.length, KeyOrder.of(keys.typestr).packed, result)
+    _note_distinct(keys, count)
     return first_items(result, count)
 
 
+_many_distinct: set[Hashable] = set()  # device, type and length of arrays whose last one had too many distinct keys for a table
+_MAX_NOTES = 256
+
+
+def _note_distinct(keys: Array, count: int) -> None:
+    """Note whether a table of distinct keys can hold those of the next array like this one."""
+    if len(_many_distinct) >= _MAX_NOTES:
+        _many_distinct.clear()
+    if count > DISTINCT_TABLE.max_distinct:
+        _many_distinct.add(_kind_of(keys))
+    else:
+        _many_distinct.discard(_kind_of(keys))
+
+
+def _kind_of(keys: Array) -> Hashable:
+    return keys.device, keys.typestr, keys.length
+
+
 def few_distinct_of(keys: Array, context: Context, budget: Budget) -> Any | None:
-    """Return the distinct keys of an array, in any order; None if they are many, or it is no large array of integers on a GPU."""
+    """Return the distinct keys of an array, in any order; None if they are many, or it is no large array of integers on a GPU.
+
+    They are taken to be many if the last array of this type and length had many: a sample would keep the sort waiting.
+    """
     order = KeyOrder.of(keys.typestr)
     if (
         keys.device.kind == "cpu"
         or order.kind == "float"
         or keys.width not in TABLE_WIDTHS
         or keys.length < DISTINCT_TABLE.min_keys
+        or _kind_of(keys) in _many_distinct
     ):
         return None
     from headrace.arrange.search.distinct_table import DistinctTable  # needs cuda-core

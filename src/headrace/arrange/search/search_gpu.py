@@ -28,10 +28,10 @@ def launch_runs(
     """Write the first key of each run of `count` sorted keys, 1 or more; return the number of runs, for which the host waits."""
     width = len(rule) // 4
     tiles = -(-count * width // (threads * RUN_ROWS * _VECTOR))
-    chain, found = launcher.allocate(_CHAIN_WORD * (1 + tiles), fill=0), launcher.allocate(8)
+    chain = launcher.allocate(_CHAIN_WORD * (1 + tiles), fill=0)
     defines: dict[str, Any] = {"HR_KEY": KEY_TYPES[width], "HR_THREADS": threads, "HR_ROWS": RUN_ROWS}
-    launcher.launch(_runs_entry(width), Shape(defines, tiles, threads), (keys, count, rule, chain, distinct, found))
-    return int(launcher.fetch(found).view("<i8")[0])
+    args = (keys, count, rule, chain, distinct)
+    return int(launcher.answer(_runs_entry(width), Shape(defines, tiles, threads), args, 8).view("<i8")[0])
 
 
 @cache

@@ -14,6 +14,7 @@ from headrace.arrange.search.search import (
     positions_of,
     ranks_of,
 )
+from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.sort import argsort, sort
 from headrace.arrays.arrays import Array
 from headrace.arrays.inputs import as_array, converted, flattened, type_of
@@ -117,11 +118,12 @@ def distinct(items: Any, indices: bool, inverse: bool, counts: bool, *, context:
     if few is not None:
         values = sort(few, context=given)
         return Distinct(values, inverse=_in_shape(_places(values, source, context, budget), shape) if inverse else None)
-    order = argsort(source.owner, context=given) if indices or inverse else None  # a default context repeats earlier calls
+    is_on_host = source.device.kind == "cpu"
+    has_order = indices or (inverse and (is_on_host or KeyOrder.of(source.typestr).has_equals))
+    order = argsort(source.owner, context=given) if has_order else None  # a default context repeats earlier calls
     found: dict[str, Any] = {}
     keys = sort(source.owner, context=given) if order is None else take(source.owner, order, context=context)
     ascending = placed(keys, "items", context, budget)
-    is_on_host = source.device.kind == "cpu"
     if is_on_host or indices or counts:
         marks = marks_of(ascending, context, budget)
         values = select(keys, marks.owner, context=context)
