@@ -41,6 +41,7 @@ CLEARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "headrace.arrange.bucket.buckets": ("even",),
         "headrace.arrange.bucket.layouts": ("rule_layout",),
         "headrace.arrange.histogram.histogram": ("plan_for",),
+        "headrace.arrange.search.search": ("_many_distinct",),
         "headrace.arrange.sort.small_arrays": ("_rule",),
         "headrace.arrange.sort.key_order": ("KeyOrder.of", "_packed"),
         "headrace.arrays.arrays": ("width_of", "constant_name"),
