@@ -32,6 +32,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "index": (".", "hash_map", "sorted_map"),
     "index/sorted_map": (".", "cpu", "gpu"),
     "index/hash_map": ("rules", "cpu", "gpu", "paper", "."),
+    "index/hash_map/gpu": (".", "block_batch", "tables", "multimap"),
     "query": ("find", "match", "lines"),
     "query/find": ("pattern", "cpu", "gpu", "column", "paper", "."),
     "query/find/gpu": (".", "pattern_set"),
@@ -67,19 +68,38 @@ def check(root: Path) -> list[Finding]:
         for importer, imported in EXCEPTIONS - set(broken)
         if (package / importer).parent.exists()
     ]
-    return found + _crowded(package, root)
+    return found + _mutual(package, root) + _crowded(package, root)
 
 
 def _broken(package: Path) -> Iterator[tuple[tuple[str, str], int]]:
     """Imports against the order, each with its line."""
+    for importer, imported, line in _imports(package):
+        if not _is_allowed(importer, imported):
+            yield (str(importer), str(imported)), line
+
+
+def _imports(package: Path) -> Iterator[tuple[PurePosixPath, PurePosixPath, int]]:
+    """Imports of files of the package but bindings, each with its line."""
     for path in files(package, ".py", *NATIVE):
         importer = PurePosixPath(path.relative_to(package).as_posix())
         if importer.stem == "bindings":
             continue
         for line, module in imports_of(path):
             imported = _file_of(package, module, importer.suffix)
-            if imported is not None and not _is_allowed(importer, imported):
-                yield (str(importer), str(imported)), line
+            if imported is not None:
+                yield importer, imported, line
+
+
+def _mutual(package: Path, root: Path) -> list[Finding]:
+    """Folders that import from one of their subfolders and are imported by it."""
+    pairs = {(importer.parent, imported.parent) for importer, imported, _ in _imports(package)}
+    return [
+        Finding(
+            name_of(package / folder, root), 0, f"imports {inner.name}, which imports it: give both a place in checks/folders.py"
+        )
+        for folder, inner in sorted(pairs)
+        if inner.parent == folder and (inner, folder) in pairs
+    ]
 
 
 def _file_of(package: Path, module: str, suffix: str) -> PurePosixPath | None:

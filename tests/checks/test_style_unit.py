@@ -43,6 +43,15 @@ def test_an_import_along_the_order_is_allowed(write, tmp_path):
     assert [finding for finding in folders.check(tmp_path) if finding.path != "checks/folders.py"] == []
 
 
+def test_a_folder_and_its_subfolder_that_import_each_other_are_found(write, tmp_path):
+    write(f"{PACKAGE}/export/text/rows.hpp", "")
+    write(f"{PACKAGE}/export/text/quotes/quote.hpp", "")
+    write(f"{PACKAGE}/export/text/lines.hpp", '#include "export/text/quotes/quote.hpp"\n')
+    assert folders.check(tmp_path) == []
+    write(f"{PACKAGE}/export/text/quotes/escape.hpp", '#include "export/text/rows.hpp"\n')
+    assert lines_of(folders.check, tmp_path) == [(f"{PACKAGE}/export/text", 0)]
+
+
 def test_an_exception_that_is_not_needed_is_found(write, tmp_path, monkeypatch):
     monkeypatch.setattr(folders, "EXCEPTIONS", frozenset({("columns/rules/digits.hpp", "columns/load/load.hpp")}))
     write(f"{PACKAGE}/columns/rules/digits.hpp", "")

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows
 from headrace.index.hash_map.gpu.multimap.multi_slab_hash import MultiSlabHash, SortedValues
 from headrace.index.hash_map.gpu.slab_kernels import Rows
+from headrace.index.hash_map.gpu.tables.mixed_slab_hash import MixedRows
 from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.index.hash_map.operations import MULTI_KINDS, MapOperation
 from headrace.testing.fibers.launcher import FiberLauncher

@@ -13,8 +13,8 @@ from headrace import MapOperation, MemoryLimitError
 from headrace.arrange.multisplit.gpu.tuning import SMALL_TUNING
 from headrace.gpu.kernels.launch_plan import PlanRecorder, RecordedBuffer, recorded
 from headrace.gpu.kernels.launcher import Entry, Shape
-from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows, MixedSlabHash
 from headrace.index.hash_map.gpu.slab_kernels import Rows
+from headrace.index.hash_map.gpu.tables.mixed_slab_hash import MixedRows, MixedSlabHash
 from headrace.index.hash_map.gpu.tuning import BuildTuning, SlabTuning
 from headrace.index.hash_map.operations import MAP_KINDS, SET_KINDS
 from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer

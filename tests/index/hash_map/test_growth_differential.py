@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from headrace.core.errors import MemoryLimitError
-from headrace.index.hash_map.gpu.growing_table import Growth
+from headrace.index.hash_map.gpu.tables.growing_table import Growth
 from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.index.hash_map.operations import MapOperation
 from tests.index.hash_map.hash_map_cases import MapOracle, numbers_of

@@ -108,7 +108,7 @@ def test_refused_memory_changes_nothing(widths: tuple[int, int], order: str) -> 
 @pytest.mark.parametrize("widths", [(4, 4), (8, 0)], ids="{0[0]}-{0[1]}".format)
 def test_replayed_batches(widths: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     """A replay with other addresses has the results of the launches; the table grows in the second batch."""
-    monkeypatch.setattr("headrace.index.hash_map.gpu.mixed_slab_hash.repeated", replay)
+    monkeypatch.setattr("headrace.index.hash_map.gpu.tables.mixed_slab_hash.repeated", replay)
     table, random, oracle = FiberMap.of(widths, ReplayingLauncher(seed=8), SHORT), np.random.default_rng(8), MapOracle()
     for count in (50, 400):
         _check(table, oracle, _batch(table, random, count, span=5000), "any")

@@ -15,7 +15,7 @@ from headrace import Context, Table
 from headrace.arrange.partition_rows.rows import row_hashes
 from headrace.arrange.sort.gpu.sort import Sorters
 from headrace.arrange.sort.gpu.tuning import HARNESS_TUNING
-from headrace.index.hash_map.gpu.row_groups import DeviceRows, RowGroups
+from headrace.index.hash_map.gpu.tables.row_groups import DeviceRows, RowGroups
 from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.index.hash_map.row_groups import HASH_BITS, HashedRows, first_rows, matching_rows
 from headrace.testing.fibers.launcher import FiberLauncher

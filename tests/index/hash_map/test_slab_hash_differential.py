@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from headrace import MemoryLimitError
-from headrace.index.hash_map.gpu.mixed_slab_hash import MixedSlabHash
+from headrace.index.hash_map.gpu.tables.mixed_slab_hash import MixedSlabHash
 from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
 from tests.index.hash_map.hash_map_cases import MapOracle, numbers_of

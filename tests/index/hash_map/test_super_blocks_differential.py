@@ -10,8 +10,8 @@ import pytest
 
 from headrace import MapOperation, MemoryLimitError
 from headrace.arrange.sort.gpu.tuning import HARNESS_TUNING
-from headrace.index.hash_map.gpu.slab_hash import SlabHash
 from headrace.index.hash_map.gpu.slab_kernels import SLAB_BYTES
+from headrace.index.hash_map.gpu.tables.slab_hash import SlabHash
 from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.index.hash_map.hash_map_cases import MULTI_NAMES, NAMES, MapOracle, MultiMapOracle, numbers_of

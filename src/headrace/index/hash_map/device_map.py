@@ -21,9 +21,9 @@ from headrace.gpu.device.device import gpu, is_lasting
 from headrace.gpu.device.event import Event
 from headrace.gpu.kernels.launcher import GpuLauncher
 from headrace.gpu.memory.pool import PoolBuffer, device_pool
-from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows, MixedSlabHash
-from headrace.index.hash_map.gpu.slab_hash import SlabHash
 from headrace.index.hash_map.gpu.slab_kernels import Rows, is_ordered_reduction
+from headrace.index.hash_map.gpu.tables.mixed_slab_hash import MixedRows, MixedSlabHash
+from headrace.index.hash_map.gpu.tables.slab_hash import SlabHash
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
 from headrace.index.hash_map.operations import MapOperation, OperationBatch, check_numbers
 from headrace.index.hash_map.pair_types import HashStatistics, PairTypes

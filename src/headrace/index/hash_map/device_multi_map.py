@@ -14,9 +14,9 @@ from headrace.core.context import Context
 from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.gpu.memory.pool import PoolBuffer
 from headrace.index.hash_map.device_map import MapOnDevice
-from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows
 from headrace.index.hash_map.gpu.multimap.multi_slab_hash import MultiSlabHash, SortedValues
 from headrace.index.hash_map.gpu.slab_kernels import Rows
+from headrace.index.hash_map.gpu.tables.mixed_slab_hash import MixedRows
 from headrace.index.hash_map.gpu.tuning import MULTI_TUNING
 from headrace.index.hash_map.operations import MULTI_KINDS, ListBatch, MapOperation, check_numbers
 from headrace.index.hash_map.pair_types import PairTypes

@@ -13,7 +13,7 @@ from headrace.columns.column import Column
 from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.gpu.memory.scratch import COUNTERS
-from headrace.index.hash_map.gpu.row_groups import DeviceRows, RowGroups
+from headrace.index.hash_map.gpu.tables.row_groups import DeviceRows, RowGroups
 
 
 def distinct_rows_on_gpu(columns: Mapping[str, Column], names: Sequence[str], context: Context) -> dict[str, Column]:

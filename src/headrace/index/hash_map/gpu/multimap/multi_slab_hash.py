@@ -16,9 +16,9 @@ from headrace.arrange.sort.key_order import KeyOrder
 from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
 from headrace.gpu.memory.scratch import COUNTERS
-from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows
-from headrace.index.hash_map.gpu.slab_hash import Contest, Insertion, Located, SlabHash
 from headrace.index.hash_map.gpu.slab_kernels import COUNTS_BYTES, GROUP_LANES, LOCATED, Rows
+from headrace.index.hash_map.gpu.tables.mixed_slab_hash import MixedRows
+from headrace.index.hash_map.gpu.tables.slab_hash import Contest, Insertion, Located, SlabHash
 from headrace.index.hash_map.gpu.tuning import MULTI_TUNING, SlabTuning
 
 _UNLIMITED = 0xFFFFFFFF

@@ -22,8 +22,8 @@ from headrace.arrange.sort.gpu.sort import Sorters
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.columns.column import Column
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
-from headrace.index.hash_map.gpu.slab_hash import SlabHash
 from headrace.index.hash_map.gpu.slab_kernels import Rows
+from headrace.index.hash_map.gpu.tables.slab_hash import SlabHash
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
 
 _FILE = "index/hash_map/gpu/row_groups.cu"

@@ -19,7 +19,6 @@ import numpy as np  # a dependency of cuda-core
 from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher, Shape
 from headrace.index.hash_map.gpu.block_batch.bulk_build import ListBuilder
-from headrace.index.hash_map.gpu.growing_table import GrowingTable
 from headrace.index.hash_map.gpu.ordered_rows import HashOrder, ordered_rows
 from headrace.index.hash_map.gpu.slab_kernels import (
     ANSWER_BYTES,
@@ -35,6 +34,7 @@ from headrace.index.hash_map.gpu.slab_kernels import (
     slab_defines,
     slab_entry,
 )
+from headrace.index.hash_map.gpu.tables.growing_table import GrowingTable
 
 _UPDATES = (
     "locate_keys",

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launch_plan import repeated
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
-from headrace.index.hash_map.gpu.slab_hash import SlabHash
 from headrace.index.hash_map.gpu.slab_kernels import COUNTS_BYTES, LOCATED, MIXED_TASK, NO_SLOT, SKIPPED, Memory, Rows
+from headrace.index.hash_map.gpu.tables.slab_hash import SlabHash
 
 _PACKED = MIXED_TASK.packer()
 _LISTED_TURNS = 16  # rows that a thread lists: listed_turns of mixed.cu

@@ -1,0 +1,1 @@
+"""Keeps slab lists: batches of operations, growth, groups of rows."""
