@@ -16,7 +16,7 @@ TEXT = b"a;b\n1;2\n"
 
 def test_scan_csv_shows_all_options_of_read_csv() -> None:
     scanning, reading = inspect.signature(scan_csv).parameters, inspect.signature(read_csv).parameters
-    own = ["batch_bytes", "memory_limit", "infer", "resume", "to"]
+    own = ["batch_bytes", "memory_limit", "infer", "resume", "to", "where"]
     assert list(scanning) == ["source", *own, *list(reading)[1:]]
     assert all(scanning[name] == reading[name] for name in DEFAULTS)
 
