@@ -110,7 +110,7 @@ FIRST_USE = (
     *(("arrange/search/distinct_runs.cu", {"HR_KEY": key, "HR_THREADS": 512, "HR_ROWS": 4}) for key in ("u8", "u32", "u64")),
     *(("arrange/search/distinct_table.cu", {"HR_KEY": key, "HR_THREADS": 512, "HR_ROWS": 2}) for key in ("u32", "u64")),
     *(
-        (f"index/hash_map/gpu/{file}.cu", {"HR_KEY_WIDTH": 4, "HR_VALUE_WIDTH": 8, "HR_THREADS": 128})
+        (f"index/hash_map/gpu/{file}.cu", {"HR_KEY_WIDTH": 4, "HR_VALUE_WIDTH": 8, "HR_SLOT_BYTES": 4, "HR_THREADS": 128})
         for file in ("hash_map", "mixed")
     ),
     ("index/hash_map/gpu/row_groups.cu", {"HR_ROW": "u64", "HR_THREADS": 256}),
