@@ -223,6 +223,25 @@ def test_other_sources(tmp_path: Path) -> None:
     both.report.check()
 
 
+@pytest.mark.parametrize("batch_bytes", [1_048_576, 1_048_976, 1_050_000, 1_050_576])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_batches_end_at_ends_of_dropped_records(batch_bytes: int, end: bytes) -> None:
+    """A dropped record may begin in one tile and reach over the whole next one, which is the last of its part."""
+    lines = [b"%d,%s" % (i, b"xx" if i in (1300, 1700) else b"y" * 3000) for i in range(2000)]
+    text = b"a,b" + end + end.join(lines) + end
+    for source in (text, gzip.compress(text, 1)):
+        scan = scan_csv(source, header=True, where=record_contains("xx"), batch_bytes=batch_bytes)
+        ends = [batch.report.end for batch in scan.batches()]
+        for at in ends:
+            assert at is not None and text[at.byte - len(end) : at.byte] == end
+            assert at.record == text[: at.byte].count(end) - 1
+        assert ends[-1].byte == len(text)
+        scan.report.check()
+        few = scan_csv(source, header=True, where=record_contains("xx"), n_rows=1301, batch_bytes=batch_bytes)
+        assert few.read()["a"].to_pylist() == [1300]
+        assert few.report.skipped.where == 1300
+
+
 def test_records_of_the_text_are_counted() -> None:
     text = b"a\n1\n21\n2\n1\n"
     assert scan_csv(text, where=record_contains("1"), n_rows=3).read()["a"].to_pylist() == [1, 21]

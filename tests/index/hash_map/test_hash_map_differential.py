@@ -109,6 +109,19 @@ def test_updates_of_many_keys(isa: str, key: str, value: str, span: int, threads
 
 
 @pytest.mark.parametrize("isa", EACH_ISA)
+@pytest.mark.parametrize("row", [6, 127, 128, 136, 144, 200])
+def test_an_erased_key_of_the_same_tag_precedes_equal_keys(isa: str, row: int) -> None:
+    """The hashes of both keys agree in the bits of the shard, the group and the tag, for the seed 0."""
+    first, other = 865089988326, 3020520733
+    table = HashMap("int64", "int64", context=Context(isa=isa, threads=1), seed=0)
+    table.insert([first, other], [1, 2])
+    keys = np.arange(10**9, 10**9 + 256)
+    keys[[5, row, 250]] = first, other, other
+    assert np.flatnonzero(np.asarray(table.erase(keys))).tolist() == [5, row]
+    assert len(table) == 0
+
+
+@pytest.mark.parametrize("isa", EACH_ISA)
 def test_searches_of_full_groups(isa: str) -> None:
     """One table of the 64 has all keys, so that most of its groups have passed keys on to later ones."""
     table = HashMap("uint64", "uint64", context=Context(isa=isa, threads=1), seed=0)

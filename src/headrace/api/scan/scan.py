@@ -134,7 +134,9 @@ class Scan(ArrowWrites, ForeignNames):
         OptionError
             `records` is no number of records, or the scan has a condition: records are counted before it.
         """
-        if self._request.where is not None or self._request.records is not None:
+        if self._request.records is not None:
+            raise OptionError("limit() counts records of the text, before where=; give scan_csv() n_rows= instead")
+        if self._request.where is not None:
             raise OptionError("limit() counts records of the text; call it before where()")
         records = integer("records", records, "an integer from 0 on", 0)
         extent = self._request.options.extent

@@ -78,10 +78,10 @@ def scan_csv(
         reused when the batch is deleted.
     where
         Condition on the bytes of a record, such as ``record_contains("error")``. Records for which it is false are dropped before
-        they are parsed. They have no faults, and types do not depend on them. The rows are those of a text without them. Their
-        positions and row numbers are those of the whole text. The report counts them as ``skipped.where``. The text is searched
-        on the CPU, as UTF-8 whatever its encoding. ``n_rows`` counts records of the text. For conditions on values, see
-        `Scan.where`.
+        they are parsed. They have no faults, and types do not depend on them. The dialect, the header, and the number of columns
+        are found in the whole text. Rows have the positions and numbers that they have there. The report counts dropped records
+        as ``skipped.where``. The text is searched on the CPU, as UTF-8 whatever its encoding. ``n_rows`` counts records of the
+        text. For conditions on values, see `Scan.where`.
     **options
         All other options, as for `read_csv`, and the names that other readers use for them.
 

@@ -131,6 +131,17 @@ private:
         return end;
     }
 
+    // Keep the bytes of a new text. If memory is refused, its slot is free again, so that no thread waits for it.
+    template <class Texts>
+    static const char* kept(const Texts& texts, usize at, std::string_view text, Slot& slot) {
+        try {
+            return texts.keep(at, text);
+        } catch (...) {
+            slot.state.store(EMPTY, std::memory_order_release);
+            throw;
+        }
+    }
+
     // Return the code of a text, which is inserted if it has none; then `added` grows.
     template <class Texts>
     u32 code_of(const Texts& texts, std::string_view text, const TextKey& key, u64 row, usize& added) {
@@ -141,7 +152,7 @@ private:
             if (state == EMPTY &&
                 slot.state.compare_exchange_strong(state, BUSY, std::memory_order_acquire, std::memory_order_acquire)) {
                 slot.low = key.low;
-                const char* const address = texts.keep(at, text);
+                const char* const address = kept(texts, at, text, slot);
                 slot.high = TextKey::has_all(text.size()) ? key.high : reinterpret_cast<u64>(address);
                 slot.first.store(row, std::memory_order_relaxed);
                 slot.state.store(full, std::memory_order_release);

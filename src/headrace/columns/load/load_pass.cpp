@@ -273,8 +273,8 @@ void LoadPass::check_text(usize c) const {
 }
 
 void LoadPass::note_end(const Tile& tile) {
-    if (tile.records == 0) return;
-    const std::uint64_t end = tile.end();
+    if (tile.records == 0 && tile.left_out == 0) return;
+    const std::uint64_t end = tile.left_out != 0 ? tile.left_out_end : tile.end();
     const std::lock_guard lock(end_mutex_);
     result_.end = std::max<u64>(result_.end, end);
     result_.is_cut |= tile.is_cut;

@@ -91,7 +91,9 @@ void TileWorker::leave_out() {
     pass_.counts_.records += tile_->left_out;
     pass_.counts_.left_out += tile_->left_out;
     pass_.places_->leave();
-    if (!pass_.plan_.row_index || pass_.mode_ != LoadPass::Mode::convert) return;
+    if (pass_.mode_ != LoadPass::Mode::convert) return;
+    pass_.note_end(*tile_);
+    if (!pass_.plan_.row_index) return;
     std::vector<u64> bits((tile_->left_out + 63) / 64, ~u64{0});
     if (tile_->left_out % 64 != 0) bits.back() = (u64{1} << (tile_->left_out % 64)) - 1;
     left_out_.push_back({tile_->number, record_base_, std::move(bits)});

@@ -51,7 +51,8 @@ class HashMap(HashContainer[MapBackend]):
     map on a GPU.
 
     Texts are taken from lists, arrays, Series and columns, and returned as a column. They are numbered in a table of texts, by
-    hashes of 64 bits whose matches are compared. A text of an erased key is there until `compact`.
+    hashes of 64 bits whose matches are compared. Texts of erased keys, refused updates and
+    operations of `apply` are there until `compact`, which makes a second map.
 
     Instants and durations are reduced and ordered as their integers, so NaT is the smallest one.
 

@@ -65,6 +65,11 @@ def record_contains(*texts: Any, ignore_case: bool = False) -> RecordCondition:
     """
     if not texts:
         raise OptionError("record_contains() needs a text")
+    for text in texts:
+        if text is None or isinstance(text, (int, float)):
+            raise OptionError(f"record_contains() takes texts, bytes, a Pattern or a PatternSet, not {text!r}")
+        if isinstance(text, (str, bytes)) and not text:
+            raise OptionError("record_contains(): a text is empty, which every record contains")
     if len(texts) == 1 and not isinstance(texts[0], PatternSet):
         return RecordCondition(prepared(_bytes_of(texts[0]), ignore_case))
     several = texts[0] if len(texts) == 1 else [_bytes_of(text) for text in texts]

@@ -41,6 +41,7 @@ public:
 struct DroppedTile {
     u64 bytes;
     u64 records;  // that begin in the tile
+    u64 end;      // of the last of them and its line end, from the tile's first byte on
     u8 exit;      // state of the automaton after the tile
 };
 

@@ -106,7 +106,8 @@ const Tile* TileReader::next() {
     if (found.has_quotes || !drops_all(number, owned) || !count_dropped(entry, owned)) {
         index_tile(entry, owned, !found.has_quotes);
     } else if (filtered.dropped != nullptr) {
-        filtered.dropped->add(filtered.file, filtered.bytes_before + begin, {bytes, tile_.left_out, exit});
+        const u64 end = tile_.left_out == 0 ? 0 : tile_.left_out_end - begin;
+        filtered.dropped->add(filtered.file, filtered.bytes_before + begin, {bytes, tile_.left_out, end, exit});
     }
     present(number);
     return &tile_;
@@ -124,11 +125,12 @@ bool TileReader::take_dropped(std::uint64_t number, std::uint64_t begin, usize b
     tile_ = Tile{};
     tile_.number = number;
     tile_.left_out = known->records;
+    tile_.left_out_end = begin + known->end;
     return true;
 }
 
-// Return whether the filter leaves out all records that may begin in the tile. The last tile has an index, because the
-// end of its last record is needed.
+// Return whether the filter leaves out all records that may begin in the tile. The last tile has an index, since its
+// last record may have no line end.
 bool TileReader::drops_all(std::uint64_t number, usize owned) const {
     const FilteredText& filtered = scan_.filtered;
     if (filtered.filter == nullptr || !has_line_records(scan_.dialect) || number + 1 == scan_.tile_count())
@@ -147,15 +149,26 @@ bool TileReader::count_dropped(u8 entry, usize owned) {
     const LineFeeds feeds = scan_.kernels.line_feeds(text, owned);
     if (feeds.has_others) return false;
     const bool ends_record = text[owned - 1] == '\n';
-    const void* const next = std::memchr(text + owned, '\n', window_.size() - owned);
-    if (!ends_record && next == nullptr) return false;
-    if (!ends_record && dialect.quote >= 0) {
-        const usize rest = static_cast<usize>(static_cast<const u8*>(next) - text) - owned;
-        if (std::memchr(text + owned, dialect.quote, rest) != nullptr) return false;
-    }
+    const usize end = ends_record ? owned : last_dropped_end(owned);
+    if (end == 0) return false;
+    if (!ends_record && dialect.quote >= 0 && std::memchr(text + owned, dialect.quote, end - owned) != nullptr)
+        return false;
     begin_tile(entry);
     tile_.left_out = feeds.count + (is_at_record ? 1 : 0) - (ends_record ? 1 : 0);
+    tile_.left_out_end = window_.origin(end);
     return true;
+}
+
+// Return one past the line end of the record that is open at the tile's end; 0 if the window does not show it.
+usize TileReader::last_dropped_end(usize owned) const {
+    const u8* const text = window_.data();
+    for (usize at = owned; at < window_.size(); ++at) {
+        if (text[at] == '\n') return at + 1;
+        if (text[at] != '\r') continue;
+        if (at + 1 == window_.size()) return 0;
+        return text[at + 1] == '\n' ? at + 2 : at + 1;
+    }
+    return 0;
 }
 
 // Index the tile. With lenient quotes, masks are right as long as no quote is malformed. At the first malformed quote

@@ -29,7 +29,8 @@ struct Tile {
     const u32* last = nullptr;  // for each record, the index in `ends` of its last end, and marks
     usize records = 0;
     u64 blank_lines = 0;
-    u64 left_out = 0;  // data records of a tile that has no others, and whose records are not indexed
+    u64 left_out = 0;      // data records of a tile that has no others, and whose records are not indexed
+    u64 left_out_end = 0;  // position in the source after the last of these and its line end
     u8 entry_state = 0;
     bool has_quotes = false;
     bool has_escapes = false;
@@ -93,6 +94,7 @@ private:
     bool take_dropped(std::uint64_t number, std::uint64_t begin, usize bytes);
     bool drops_all(std::uint64_t number, usize owned) const;
     bool count_dropped(u8 entry, usize owned);
+    usize last_dropped_end(usize owned) const;
     void begin_tile(u8 entry);
     void index_tile(u8 entry, usize owned, bool free_of_quotes);
     void index_marked(u8 entry, usize owned);

@@ -43,7 +43,6 @@ public:
         const auto values = parts.template placed<Value>(batch.values);
         const auto marks = parts.template placed<u8>(found);
         parts.take(values);
-        Slot nowhere{};
         const auto one = [=](Table& table, HashedKey<Key> key, u64 position) {
             Slot* const slot = table.find(key.key, key.hash);
             if (slot != nullptr) slot->value = value_at(values, position);
@@ -54,7 +53,7 @@ public:
                 blocks.template address<Slot>(i)->value = value_at(values, rows.first + i);
             }
         };
-        each_block(parts, {kernel_of(resources.isa, SearchResult::slot), marks.items, &nowhere}, store, one);
+        each_block(parts, {kernel_of(resources.isa, SearchResult::slot), marks.items, 0, false}, store, one);
         parts.give(marks);
     }
 
@@ -65,11 +64,11 @@ public:
         const auto one = [=](Table& table, HashedKey<Key> key, u64 position) {
             marks.items[position] = table.erase(key.key, key.hash);
         };
-        u8 nowhere = TagGroup::empty;
         const auto erase_all = [=, this](const Blocks& blocks, const KeyRows<Key>& rows) {
             erase_found(rows, blocks, marks.items + rows.first);
         };
-        each_block(parts, {kernel_of(resources.isa, SearchResult::tag), marks.items, &nowhere}, erase_all, one);
+        each_block(parts, {kernel_of(resources.isa, SearchResult::tag), marks.items, TagGroup::empty, true}, erase_all,
+                   one);
         parts.give(marks);
     }
 
@@ -223,11 +222,15 @@ private:
     }
     struct BlockSearch {
         SearchKeys* kernel;
-        u8* found;      // flags by position
-        void* nowhere;  // as of KeyBlocks
+        u8* found;     // flags by position
+        u8 elsewhere;  // bytes at the address of keys that are not found
+        bool erases;
     };
     // Searches for blocks of each part, and calls `each(blocks, rows)`. Then it calls `one(table, key, position)` for
     // each key that the search has not decided. Without a kernel, for each key. Parts run in parallel.
+    //
+    // Searches of a block may begin before erasures of the last one. Then of two rows with one key the search may have
+    // decided the second alone. So such a block runs one by one if any row is undecided.
     template <class Each, class One>
     void each_block(const Parts& parts, const BlockSearch& search, const Each& each, const One& one) {
         for_each_piece(parts.number(), parts.threads(), [&](u64 part) {
@@ -237,11 +240,20 @@ private:
             Blocks blocks(search.kernel, rows, tables, part, false);
             const Prefetch prefetch = blocks.prefetch(Prefetch::search);
             if (!blocks.has_kernel()) return visit_all(rows, prefetch, copy);
+            alignas(Slot) u8 nowhere[sizeof(Slot)];
+            std::fill_n(nowhere, sizeof(Slot), search.elsewhere);
+            bool erased = false;
             for (u64 at = 0; at < rows.count; at += block_rows) {
                 const KeyRows<Key> few = rows.part(at, std::min(at + block_rows, rows.count));
-                blocks.search(at, at + few.count, search.found + few.first, search.nowhere);
-                each(blocks, few);
-                visit_others(few, blocks.others(), prefetch, copy);
+                u8* const found = search.found + few.first;
+                blocks.search(at, at + few.count, found, nowhere);
+                if (erased && !blocks.others().empty()) {
+                    visit_all(few, prefetch, copy);
+                } else {
+                    each(blocks, few);
+                    visit_others(few, blocks.others(), prefetch, copy);
+                }
+                erased = search.erases && std::memchr(found, 1, few.count) != nullptr;
             }
         });
     }

@@ -4,7 +4,8 @@
 //     batch: sum a 1, sum b 2, sum a 3, sum b 4    map: a 5
 //     a is found: 5 + 1 + 3 by the address of its slot. Then b is inserted with 2, and 4 is added to it.
 //
-// Equal keys of a block are either all found or all others, so each key has its operations in order.
+// Equal keys of a block are either all found or all others, so each key has its operations in order. This holds if the
+// tables did not change since the block's first search began.
 #pragma once
 #include <span>
 

@@ -185,7 +185,7 @@ class MixedSlabHash(SlabHash):
             self._launch(launcher, "run_changes", count, (task, rows, locks, states, held, counts))
             self._launch(launcher, "run_searches", count, (task, firsts, states, held, counts))
 
-        kind = self._widths, self._tuning.threads, self._memory.packed, count, mixed.kind, mixed.known, is_first
+        kind = self._widths, self._tuning.threads, self._slot_bytes, self._memory.packed, count, mixed.kind, mixed.known, is_first
         repeated(launcher, (MixedSlabHash, *kind), run, [*(array for array in mixed.arrays if array is not None), *work])
 
     def _undo(self, launcher: Launcher, mixed: MixedRows, changes: _Changes, states: NDArray[np.uint32]) -> None:
