@@ -9,7 +9,6 @@ from __future__ import annotations
 from importlib import import_module
 
 from headrace.columns.column import Column
-from headrace.columns.types import has_offsets
 from headrace.core.buffer import part_of
 from headrace.store.arrow_columns import needed_arrow
 from headrace.store.dictionary.encoded_column import EncodedColumn, words_of_codes
@@ -49,7 +48,7 @@ def _check_codes(column: EncodedColumn) -> None:
 
 
 def _ascends(values: Column) -> bool:
-    if has_offsets(values.type):
+    if values.offsets is not None:
         arrow = needed_arrow()
         type_ = arrow.binary() if values.type.bits == 32 else arrow.large_binary()
         buffers = [None, *(arrow.py_buffer(memoryview(part)) for part in (values.offsets, values.values))]
