@@ -16,8 +16,6 @@ import headrace
 from headrace.core.errors import HeadraceError, SourceError
 from headrace.store.files.records import RecordKind, framed, read_records
 
-pytestmark = pytest.mark.isas
-
 ROWS = 1000
 TABLE = pa.table(
     {
