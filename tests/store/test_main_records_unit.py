@@ -26,7 +26,7 @@ def test_records_refer_to_the_memory_of_codes_and_texts():
     addresses = [np.frombuffer(part, np.uint8).ctypes.data for part in written.parts if len(part)]
     assert column.words.address in addresses and column.dictionary.values.address in addresses
     read = [MainRecord(record.kind, (b"".join(record.parts),)) for record in main.records()]
-    again = Main.of_records(read)
+    again = Main.of_records(read, {"x": column.type})
     assert decode(again.columns["x"]).to_pylist() == values and len(again.rows) == len(values)
 
 
@@ -47,7 +47,7 @@ def test_the_columns_of_a_file_are_parts_of_its_memory_and_no_merge_keeps_them()
         end = begin + sum(map(len, record.parts))
         read.append(MainRecord(record.kind, (memoryview(file)[begin:end],)))
         begin = end
-    again = Main.of_records(read)
+    again = Main.of_records(read, wanted.schema)
     assert {name: decode(column).to_pylist() for name, column in again.columns.items()} == wanted.to_pydict()
 
     def in_file(main):

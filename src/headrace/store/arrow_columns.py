@@ -72,7 +72,14 @@ def columns_in(memory: Buffer) -> dict[str, Column]:
 
 
 def _table_of(stream: memoryview | bytes) -> Any:
-    return import_module("pyarrow.ipc").open_stream(needed_arrow().py_buffer(stream)).read_all()
+    """Return the table of a stream. Raise ValueError if it is none, or offsets, nulls or UTF-8 of its columns are wrong."""
+    arrow = needed_arrow()
+    try:
+        table = import_module("pyarrow.ipc").open_stream(arrow.py_buffer(stream)).read_all()
+        table.validate(full=True)
+    except (arrow.ArrowException, OSError) as error:
+        raise ValueError(f"its Arrow stream is wrong: {error}") from None
+    return table
 
 
 def needed_arrow() -> Any:

@@ -17,6 +17,7 @@ try:
 except ImportError:
     raise MissingDependencyError.of("numpy", "numpy", "a store") from None
 
+_MAX_NUMBER = 1 << 62  # maximum number of a row
 _START = Struct("<QQ")  # number of the first row that is added, and number of the rows that are removed
 
 
@@ -46,9 +47,14 @@ class Change:
 
     @classmethod
     def decoded(cls, payload: memoryview) -> Change:
-        """Return the change of a payload. Its columns are parts of the payload's memory."""
+        """Return the change of a payload. Its columns are parts of the payload's memory.
+
+        Raise ValueError or another error of Python if no writer writes such a payload.
+        """
         first_row, count = _START.unpack_from(payload)
         end = _START.size + 8 * count
+        if end > len(payload) or first_row > _MAX_NUMBER:
+            raise ValueError(f"its counts, {first_row} and {count}, are too large")
         removed = np.frombuffer(payload[_START.size : end], "<u8").copy()
         return cls(first_row, removed, columns_in(part_of(payload[end:])) if len(payload) > end else {})
 

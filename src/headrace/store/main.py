@@ -6,18 +6,19 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from struct import Struct
 from threading import Lock
 from typing import Any
 
 from headrace.columns.column import Column
-from headrace.columns.types import DataType, parse_type
+from headrace.columns.types import DataType
 from headrace.core.buffer import part_of
 from headrace.core.context import Context
-from headrace.core.errors import MissingDependencyError
+from headrace.core.errors import MissingDependencyError, SourceError
 from headrace.core.process.process_lock import renew_in_children
 from headrace.store.arrow_columns import columns_in, ipc_parts
+from headrace.store.checked_column import check_column
 from headrace.store.dictionary.encode import encode
 from headrace.store.dictionary.encoded_column import EncodedColumn
 from headrace.store.dictionary.items import empty_column
@@ -35,6 +36,7 @@ except ImportError:
 
 _SIZES = Struct("<QQQQ")  # nulls of a column, and bytes of its dictionary, codes and validity
 _VALUES = "values"
+_MAX_NUMBER = 1 << 62  # maximum number of a row
 
 
 class ColumnReader:
@@ -103,8 +105,11 @@ class Main:
     def places_by_code(self, name: str, context: Context) -> Any:
         """Return the position of the row with each code, of a column of distinct values. The first call finds them."""
         if name not in self._places:
-            codes = codes_of(self.columns[name], context=context)
-            places: Any = np.empty(len(codes), np.uint32)
+            column = self.columns[name]
+            if column.null_count or len(column.dictionary) != column.length:
+                raise SourceError(f"the main is damaged: its key column {name!r} has a null, or a value in two rows")
+            codes = codes_of(column, context=context)
+            places: Any = np.zeros(len(codes), np.uint32)
             places[codes] = np.arange(len(codes), dtype=np.uint32)
             self._places[name] = places
         return self._places[name]
@@ -120,7 +125,7 @@ class Main:
 
     def records(self) -> Iterator[MainRecord]:
         """Yield the records of the main's file."""
-        described = [{"name": name, "type": str(column.type)} for name, column in self.columns.items()]
+        described = _described({name: column.type for name, column in self.columns.items()})
         text = json.dumps({"columns": described, "rows": len(self.rows)}, ensure_ascii=False)
         yield MainRecord(RecordKind.MAIN, (text.encode(),))
         runs = self.rows.starts, np.diff(self.rows.places)
@@ -129,20 +134,43 @@ class Main:
             yield MainRecord(RecordKind.COLUMN, _parts(column))
 
     @classmethod
-    def of_records(cls, records: Sequence[MainRecord]) -> Main:
+    def of_records(cls, records: Sequence[MainRecord], schema: Mapping[str, DataType]) -> Main:
         """Return the main of the records of a file, whose columns are read at their first use.
 
-        Columns whose records are damaged have nulls only.
+        Columns whose records are damaged have nulls only. Raise SourceError if the records are not those of a main with this
+        schema.
         """
-        description, runs, *columns = records
-        described = json.loads(bytes(description.content()))["columns"]
-        starts, lengths = np.frombuffer(runs.content(), "<u8").reshape(2, -1).copy()  # later mains keep the runs
-        rows = RowRuns.of_runs(starts, lengths)
+        with records[0].place.decoding():
+            description, runs, *columns = records
+            described = json.loads(bytes(description.content()))
+            if described["columns"] != _described(schema) or [record.kind for record in records] != _kinds(len(schema)):
+                raise ValueError("its columns are not those of the manifest")
+        with runs.place.decoding():
+            rows = _row_runs(runs.content())
+            if len(rows) != described["rows"]:
+                raise ValueError(f"it has {len(rows)} rows, and the description of the main has {described['rows']}")
         readers = {
-            column["name"]: ColumnReader(partial(_column, record, parse_type(column["type"]), len(rows)))
-            for column, record in zip(described, columns, strict=True)
+            name: ColumnReader(partial(_column, record, type_, len(rows)))
+            for (name, type_), record in zip(schema.items(), columns, strict=True)
         }
         return cls(UnreadColumns(readers), rows)
+
+
+def _described(schema: Mapping[str, DataType]) -> list[dict[str, str]]:
+    return [{"name": name, "type": str(type_)} for name, type_ in schema.items()]
+
+
+def _kinds(columns: int) -> list[int]:
+    return [RecordKind.MAIN, RecordKind.ROWS, *[RecordKind.COLUMN] * columns]
+
+
+def _row_runs(content: bytes | memoryview) -> RowRuns:
+    """Return the numbers of rows. Raise ValueError if they do not ascend, or are too large."""
+    starts, lengths = np.frombuffer(content, "<u8").reshape(2, -1).copy()  # later mains keep the runs
+    is_small = all(len(part) == 0 or int(part.max()) <= _MAX_NUMBER for part in (starts, lengths))
+    if not is_small or not lengths.all() or (starts[1:] < starts[:-1] + lengths[:-1]).any():
+        raise ValueError("its runs of row numbers overlap, are empty, or are too large")
+    return RowRuns.of_runs(starts, lengths)
 
 
 def _parts(column: EncodedColumn) -> tuple[bytes | memoryview, ...]:
@@ -159,7 +187,15 @@ def _column(record: MainRecord, type_: DataType, length: int) -> EncodedColumn:
     if record.is_lost:
         return encode(column_of_nulls(type_, length))
     payload = memoryview(record.content())
-    nulls, *sizes = _SIZES.unpack_from(payload)
-    ends = np.cumsum([_SIZES.size, *sizes]).tolist()
-    dictionary, words, validity = (part_of(payload[begin:end]) for begin, end in pairwise(ends))
-    return EncodedColumn(columns_in(dictionary)[_VALUES], words, length, nulls, validity if validity.nbytes else None)
+    with record.place.decoding():
+        nulls, *sizes = _SIZES.unpack_from(payload)
+        ends = list(accumulate(sizes, initial=_SIZES.size))
+        if ends[-1] != len(payload) or any(end % 8 for end in ends[:-1]):
+            raise ValueError("the sizes of its parts are wrong")
+        dictionary, words, validity = (part_of(payload[begin:end]) for begin, end in pairwise(ends))
+        values = columns_in(dictionary)[_VALUES]
+        if values.type != type_:
+            raise ValueError(f"its values are of type {values.type}, and those of the manifest of type {type_}")
+        column = EncodedColumn(values, words, length, nulls, validity if validity.nbytes else None)
+        check_column(column)
+        return column

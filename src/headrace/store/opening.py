@@ -19,7 +19,7 @@ from headrace.store.engine import Selection, StoreEngine
 from headrace.store.files.file_system import FileSystem, HostFiles
 from headrace.store.files.folder import StoreFolder, read_content, read_undamaged
 from headrace.store.files.log import SyncPolicy
-from headrace.store.files.main_file import Damage
+from headrace.store.files.main_file import Damage, Place
 from headrace.store.files.manifest import MANIFEST, Manifest
 from headrace.store.keys import check_key_type
 from headrace.store.main import Main
@@ -153,7 +153,8 @@ def opened(source: Source, request: StoreRequest) -> OpenedStore:
     where = repr(source.where)
     if request.is_read_only:
         content = read_content(source.files, str(source.where))
-        key = _key_of(content.manifest, source.context)
+        with Place(content.where, MANIFEST).decoding():
+            key = _key_of(content.manifest, source.context)
         reader = StoreReader(source.files, str(source.where), content, key, source.context)
         request.check(content.manifest, reader.state.schema, where)
         return OpenedStore(key, reader)
@@ -163,6 +164,8 @@ def opened(source: Source, request: StoreRequest) -> OpenedStore:
     folder, content = StoreFolder.open(source.files, str(source.where), source.policy)
     try:
         found = replayed(content)
+        with Place(content.where, MANIFEST).decoding():
+            _key_of(content.manifest, source.context)
         request.check(content.manifest, found.state.schema, where)
         manifest = replace(content.manifest, on_duplicate=request.on_duplicate or content.manifest.on_duplicate)
         return _writer(source, manifest, folder, found, torn_bytes_of(content))
@@ -183,6 +186,9 @@ def _writer(
 
 def _key_of(manifest: Manifest, context: Context) -> StoreKey | None:
     names, schema = _names_of_key(manifest.key), schema_of(manifest)
+    choice("on_duplicate", manifest.on_duplicate, DUPLICATE_POLICIES)
+    for name in names:
+        check_key_type(name, schema[name])
     return StoreKey({name: schema[name] for name in names}, context) if names else None
 
 

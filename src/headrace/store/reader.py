@@ -10,7 +10,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import NamedTuple
 
-from headrace.columns.types import DataType, parse_type
+from headrace.columns.types import DataType
 from headrace.core.buffer import copy_of
 from headrace.core.context import Context
 from headrace.core.errors import MissingDependencyError, SourceError
@@ -18,11 +18,13 @@ from headrace.core.process.process_lock import renew_in_children
 from headrace.store.change import Change
 from headrace.store.files.file_system import FileSystem
 from headrace.store.files.folder import Content, read_content
-from headrace.store.files.manifest import Manifest
-from headrace.store.files.records import RecordKind
+from headrace.store.files.main_file import Place
+from headrace.store.files.manifest import MANIFEST, Manifest, log_name
+from headrace.store.files.records import Record, RecordKind
 from headrace.store.keys import FoundRows
 from headrace.store.main import Main
 from headrace.store.published_rows import PublishedRows
+from headrace.store.schema import check_current, parsed_schema, texts_of
 from headrace.store.schema_change import SchemaChange
 from headrace.store.state import StoreState
 from headrace.store.store_key import Keys, StoreKey
@@ -42,26 +44,56 @@ class Replayed(NamedTuple):
 
 
 def schema_of(manifest: Manifest) -> dict[str, DataType]:
-    """Return the schema that a manifest describes."""
-    return {name: parse_type(type_) for name, type_ in manifest.schema.items()}
+    """Return the schema that a manifest describes. Raise OptionError if it describes none."""
+    return parsed_schema(manifest.schema)
 
 
 def replayed(content: Content) -> Replayed:
     """Return the state of a folder's content. If the main is lost, the state has the rows of the log alone."""
-    manifest, schema = content.manifest, schema_of(content.manifest)
-    state, next_row = StoreState(schema, Main.of_records(content.main) if content.main else Main.empty(schema)), manifest.next_row
+    manifest = content.manifest
+    with Place(content.where, MANIFEST).decoding():
+        schema = schema_of(manifest)
+        if texts_of(schema) != manifest.schema:
+            raise ValueError("a type of schema has another name")
+    main = Main.of_records(content.main, schema) if content.main else Main.empty(schema)
+    state, next_row = StoreState(schema, main), manifest.next_row
+    if len(main.rows) and int(main.rows.at(len(main.rows) - 1)) >= next_row:
+        with Place(content.where, MANIFEST).decoding():
+            raise ValueError("next_row is the number of a row of the main")
     lost = [name for name, record in zip(schema, content.main[2:], strict=False) if record.is_lost]
     for record in content.changes:
         if record.kind == RecordKind.SCHEMA:
-            altered = SchemaChange.decoded(record.payload)
+            with content.place_of(record).decoding():
+                altered = SchemaChange.decoded(record.payload)
+                altered.check(state.schema)
             state, names = state.altered(altered), map(altered.name_of, lost)
             lost = [name for name in names if name is not None]
             continue
-        change = Change.decoded(record.payload)
+        change = _change(record, record.payload, content, state, next_row)
         if manifest.main is not None and not content.main:
             change = replace(change, removed=change.removed[change.removed >= manifest.next_row])
         state, next_row = state.after(change), change.first_row + change.length
+    _check_removed(state, content)
     return Replayed(state, next_row, lost)
+
+
+def _change(record: Record, payload: memoryview, content: Content, state: StoreState, next_row: int) -> Change:
+    """Return the change of a record after a state. Raise SourceError if it does not follow that state."""
+    with content.place_of(record).decoding():
+        change = Change.decoded(payload)
+        if change.first_row < next_row:
+            raise ValueError(f"its first row has number {change.first_row}, and {next_row} is expected")
+        if change.columns:
+            check_current(change.columns, state.schema)
+        return change
+
+
+def _check_removed(state: StoreState, content: Content) -> None:
+    """Raise SourceError if a removed row does not exist, or was removed before."""
+    removed = state.removed_numbers
+    if len(np.unique(removed)) < len(removed) or not state.rows.positions(removed)[1].all():
+        with Place(content.where, log_name(content.last_log)).decoding():
+            raise ValueError("the log removes a row that does not exist, or removes one twice")
 
 
 def torn_bytes_of(content: Content) -> int:
@@ -134,7 +166,8 @@ class StoreReader:
                 self._begin(content)
 
     def _begin(self, content: Content) -> None:
-        self._rows, self._read = PublishedRows(replayed(content).state, self._key, self._context), _Read.of(content)
+        state, self._next_row, _ = replayed(content)
+        self._rows, self._read = PublishedRows(state, self._key, self._context), _Read.of(content)
 
     def _follow(self, content: Content) -> bool:
         """Show the changes that are new; return whether the content continues that before.
@@ -147,7 +180,15 @@ class StoreReader:
         if not is_next or any(record.kind == RecordKind.SCHEMA for record in records):
             return False
         # Columns are parts of the payload's memory. As parts of the file's they would keep all of it, for each read.
-        self._show([Change.decoded(memoryview(copy_of(record.payload))) for record in records])
+        state, changes = self.state, []
+        next_row = self._next_row
+        for record in records:
+            change = _change(record, memoryview(copy_of(record.payload)), content, state, next_row)
+            state, next_row = state.after(change), change.first_row + change.length
+            changes.append(change)
+        _check_removed(state, content)
+        self._show(changes)
+        self._next_row = next_row
         self._read = found
         return True
 

@@ -17,7 +17,7 @@ from headrace.arrange.filter.computed import literal_column
 from headrace.arrange.gather.take import take_rows
 from headrace.columns.as_numpy import in_memory
 from headrace.columns.column import Column
-from headrace.columns.types import DataType, parse_type
+from headrace.columns.types import DataType
 from headrace.core.buffer import copy_of
 from headrace.core.context import Context
 from headrace.core.errors import MissingDependencyError, OptionError, UnknownColumnError, shown
@@ -121,12 +121,28 @@ class SchemaChange:
 
     @classmethod
     def decoded(cls, payload: memoryview) -> SchemaChange:
-        """Return the change of a payload."""
+        """Return the change of a payload. Raise ValueError or another error of Python if no writer writes such a payload."""
         end = _LENGTH_BYTES + int.from_bytes(payload[:_LENGTH_BYTES], "little")
         columns = json.loads(bytes(payload[_LENGTH_BYTES:end]))["columns"]
-        types = {column["name"]: parse_type(column["type"]) for column in columns}
+        types = parsed_schema({column["name"]: column["type"] for column in columns})
         old_names = {column["name"]: column["from"] for column in columns if column["from"] is not None}
-        return cls(types, old_names, columns_of(payload[end:]) if len(payload) > end else {})
+        added = columns_of(payload[end:]) if len(payload) > end else {}
+        if len(types) < len(columns) or {name: column.type for name, column in added.items()} != {
+            name: type_ for name, type_ in types.items() if name not in old_names
+        }:
+            raise ValueError("it gives two columns the same name, or its new columns are not those that it has")
+        if any(len(column) != 1 for column in added.values()):
+            raise ValueError("its new columns do not have one row")
+        return cls(types, old_names, added)
+
+    def check(self, before: Mapping[str, DataType]) -> None:
+        """Raise ValueError if the columns from before do not exist, appear twice, or have a type that is not wider."""
+        names = list(self.old_names.values())
+        if len(set(names)) < len(names) or not before.keys() >= set(names):
+            raise ValueError("it has a column from before twice, or one that the store does not have")
+        for name, old in self.old_names.items():
+            if before[old] != self.types[name] and not _is_wider(before[old], self.types[name]):
+                raise ValueError(f"type {self.types[name]} does not have all values of {before[old]}")
 
     def columns(self, before: Mapping[str, Column], length: int) -> dict[str, Column]:
         """Return columns of the delta after the change; `length`: number of their rows."""

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from headrace.core.errors import OptionError, SourceError
 from headrace.store.files.file_system import FileSystem, FolderLock, read_file
 from headrace.store.files.log import Log, SyncPolicy
-from headrace.store.files.main_file import Damage, MainRecord, unread_main
+from headrace.store.files.main_file import Damage, MainRecord, Place, unread_main
 from headrace.store.files.manifest import (
     LOG_NAME,
     MAIN_NAME,
@@ -47,6 +47,13 @@ class Content:
     next_sequence: int  # sequence of the next record of the log
     last_log: int  # first sequence of the newest log
     torn: Fault | None = None  # The end of the newest log, if a crash has cut it off. Its bytes are no acknowledged records.
+    logs: tuple[int, ...] = ()  # first sequence of each log that was read, ascending
+    where: str = "a store"  # the folder, for messages
+
+    def place_of(self, record: Record) -> Place:
+        """Return the place of a record of a log."""
+        first = max((first for first in self.logs if first <= record.sequence), default=self.last_log)
+        return Place(self.where, log_name(first), record.begin)
 
 
 def read_content(files: FileSystem, where: str) -> Content:
@@ -60,7 +67,7 @@ def read_content(files: FileSystem, where: str) -> Content:
         found = _found(files, where, unread)
     if found.damage is not None:
         raise found.damage.error(where)
-    return found.content
+    return replace(found.content, where=where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +83,8 @@ def read_undamaged(files: FileSystem, where: str) -> Undamaged:
 
     Raise SourceError if there is no store, or its manifest is damaged.
     """
-    return _found(files, where, lambda _files, _name: None)
+    found = _found(files, where, lambda _files, _name: None)
+    return replace(found, content=replace(found.content, where=where))
 
 
 def _found(files: FileSystem, where: str, unread: _Unread) -> Undamaged:
@@ -157,7 +165,8 @@ def _with_logs(files: FileSystem, start: Content) -> Undamaged:
         found = read_records(data, first).without_open_change()
         changes += [record for record in found.records if record.kind in _CHANGES]
         sequence += len(found.records)
-        start, torn = replace(start, changes=tuple(changes), next_sequence=sequence, last_log=first), found.fault
+        start = replace(start, changes=tuple(changes), next_sequence=sequence, last_log=first, logs=(*start.logs, first))
+        torn = found.fault
         if torn is not None and torn.is_damage:
             return Undamaged(start, Damage(log_name(first), torn))
     return Undamaged(replace(start, torn=torn), None)

@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
 from headrace.core.errors import SourceError
 from headrace.store.files.file_system import FileSystem, ReadFile
 from headrace.store.files.records import HEADER_BYTES, Fault, RecordHeader, RecordKind, checksum, parsed_header
+
+_WRONG_CONTENT = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError, struct.error)
+"""Errors of code that decodes a record whose content no writer writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The place of a record, for messages."""
+
+    where: str = "a store"  # the folder
+    file: str = "a file"
+    offset: int = 0  # offset of the record in the file
+
+    @contextmanager
+    def decoding(self) -> Iterator[None]:
+        """Raise SourceError if the body, which decodes and checks the record, raises an error about its content."""
+        try:
+            yield
+        except _WRONG_CONTENT as error:
+            raise SourceError(
+                f"{self.where!r} is damaged: {self.file} at byte {self.offset}: {error}; "
+                "its checksums are right, so this package did not write it; restore the file from a copy"
+            ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +44,7 @@ class MainRecord:
     parts: tuple[bytes | memoryview, ...]  # The content in parts. A record that was read has one; if it is damaged, none.
     fetch: Callable[[], memoryview] | None = None
     """Reads and checks the content of a record that is not read yet; None for the others."""
+    place: Place = Place()
 
     @property
     def is_lost(self) -> bool:
@@ -58,11 +84,11 @@ def unread_main(files: FileSystem, name: str, where: str) -> tuple[MainRecord, .
         header = parsed_header(file.read(at, HEADER_BYTES))
         if isinstance(header, str) or header.sequence != len(found) + 1:
             return None
-        record = MainRecord(header.kind, (), partial(_fetched, file, name, where, at, header))
+        record = MainRecord(header.kind, (), partial(_fetched, file, name, where, at, header), Place(where, name, at))
         at += HEADER_BYTES + header.padded_bytes
         if header.kind != RecordKind.COLUMN:
             try:
-                record = MainRecord(header.kind, (record.content(),))
+                record = MainRecord(header.kind, (record.content(),), place=record.place)
             except SourceError:
                 return None
         found.append(record)

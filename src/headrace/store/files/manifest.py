@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 from headrace.core.errors import SourceError
 from headrace.store.files.file_system import FileSystem, read_file
+from headrace.store.files.main_file import Place
 from headrace.store.files.records import RecordKind, framed, read_records
 
 MANIFEST = "manifest"
 _NEXT = "manifest.new"
 FORMAT = 1
+_MAX_GENERATION = 10**10 - 1  # a name has 10 digits
+_MAX_NUMBER = 1 << 62  # maximum number of a row or a record
 LOG_NAME = re.compile(r"log-(\d{20})\.hrs")
 MAIN_NAME = re.compile(r"main-(\d{10})\.hrs")
 
@@ -86,7 +91,26 @@ def read_manifest(files: FileSystem, where: str) -> Manifest:
     if found.fault is not None or len(found.records) != 1 or found.records[0].kind != RecordKind.MANIFEST:
         reason = "it has no record" if found.fault is None else f"at byte {found.fault.offset}: {found.fault.reason}"
         raise SourceError(f"the manifest of {where!r} is damaged, {reason}; restore this file from a copy")
-    values = json.loads(bytes(found.records[0].payload))
-    if values.get("format") != FORMAT:
-        raise SourceError(f"{where!r} has format {values.get('format')}, and this package reads format {FORMAT}")
+    with Place(where, MANIFEST).decoding():
+        values = json.loads(bytes(found.records[0].payload))
+        if values.get("format") != FORMAT:
+            raise SourceError(f"{where!r} has format {values.get('format')}, and this package reads format {FORMAT}")
+        return _checked(values)
+
+
+def _checked(values: Mapping[str, Any]) -> Manifest:
+    """Return the manifest of a JSON object. Raise ValueError if a value has another type or is out of range.
+
+    The caller checks the schema and the key, which need types of columns.
+    """
+    schema, key = values["schema"], values["key"]
+    keys = [key] if isinstance(key, str) else [] if key is None else key
+    if not isinstance(schema, dict) or not isinstance(keys, list) or not all(isinstance(name, str) for name in keys):
+        raise ValueError("schema is no object, or key is no name, list of names or null")
+    if key == [] or len(set(keys)) < len(keys) or not schema.keys() >= set(keys):
+        raise ValueError("key has no names, a name twice, or one that schema does not have")
+    ranges = (("generation", 0, _MAX_GENERATION), ("first_sequence", 1, _MAX_NUMBER), ("next_row", 0, _MAX_NUMBER))
+    for name, low, high in ranges:
+        if type(values[name]) is not int or not low <= values[name] <= high:
+            raise ValueError(f"{name} is no integer from {low} to {high}")
     return Manifest(**{field.name: values[field.name] for field in fields(Manifest)})
