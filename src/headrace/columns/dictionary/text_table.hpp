@@ -133,7 +133,7 @@ private:
 
     // Keep the bytes of a new text. If memory is refused, its slot is free again, so that no thread waits for it.
     template <class Texts>
-    static const char* kept(const Texts& texts, usize at, std::string_view text, Slot& slot) {
+    static const char* address_in(const Texts& texts, usize at, std::string_view text, Slot& slot) {
         try {
             return texts.keep(at, text);
         } catch (...) {
@@ -152,7 +152,7 @@ private:
             if (state == EMPTY &&
                 slot.state.compare_exchange_strong(state, BUSY, std::memory_order_acquire, std::memory_order_acquire)) {
                 slot.low = key.low;
-                const char* const address = kept(texts, at, text, slot);
+                const char* const address = address_in(texts, at, text, slot);
                 slot.high = TextKey::has_all(text.size()) ? key.high : reinterpret_cast<u64>(address);
                 slot.first.store(row, std::memory_order_relaxed);
                 slot.state.store(full, std::memory_order_release);
