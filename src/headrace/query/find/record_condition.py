@@ -69,7 +69,7 @@ def record_contains(*texts: Any, ignore_case: bool = False) -> RecordCondition:
         if text is None or isinstance(text, (int, float)):
             raise OptionError(f"record_contains() takes texts, bytes, a Pattern or a PatternSet, not {text!r}")
         if isinstance(text, (str, bytes)) and not text:
-            raise OptionError("record_contains(): a text is empty, which every record contains")
+            raise OptionError("record_contains(): a text or pattern is empty, and every record contains it")
     if len(texts) == 1 and not isinstance(texts[0], PatternSet):
         return RecordCondition(prepared(_bytes_of(texts[0]), ignore_case))
     several = texts[0] if len(texts) == 1 else [_bytes_of(text) for text in texts]
