@@ -126,7 +126,7 @@ FIRST_USE = (
         "arrange/multisplit/paper/warp_level.cu",
         {"HR_KEY": "u32", "HR_RULE": "BitsOf", "HR_BITS": 5, "HR_REORDER": 1, "HR_THREADS": 256, "HR_ITEMS": 8},
     ),
-    ("index/hash_map/paper/allocation.cu", {"HR_THREADS": 128}),
+    ("index/hash_map/paper/allocation.cu", {"HR_SLOT_BYTES": 4, "HR_THREADS": 128}),
 )
 """Examples of programs that no list names: calls compile them. Those of sorts are in tests/arrange/sort."""
 
