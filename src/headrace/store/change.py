@@ -11,13 +11,13 @@ from headrace.columns.column import Column
 from headrace.core.buffer import part_of
 from headrace.core.errors import MissingDependencyError
 from headrace.store.arrow_columns import columns_in, ipc_parts
+from headrace.store.files.manifest import MAX_NUMBER
 
 try:
     import numpy as np
 except ImportError:
     raise MissingDependencyError.of("numpy", "numpy", "a store") from None
 
-_MAX_NUMBER = 1 << 62  # maximum number of a row
 _START = Struct("<QQ")  # number of the first row that is added, and number of the rows that are removed
 
 
@@ -53,7 +53,7 @@ class Change:
         """
         first_row, count = _START.unpack_from(payload)
         end = _START.size + 8 * count
-        if end > len(payload) or first_row > _MAX_NUMBER:
+        if end > len(payload) or first_row > MAX_NUMBER:
             raise ValueError(f"its counts, {first_row} and {count}, are too large")
         removed = np.frombuffer(payload[_START.size : end], "<u8").copy()
         return cls(first_row, removed, columns_in(part_of(payload[end:])) if len(payload) > end else {})

@@ -26,6 +26,7 @@ from headrace.store.dictionary.merge_columns import merge_columns_of
 from headrace.store.dictionary.packing import codes_of
 from headrace.store.dictionary.plain import column_of_nulls
 from headrace.store.files.main_file import MainRecord
+from headrace.store.files.manifest import MAX_NUMBER
 from headrace.store.files.records import RecordKind
 from headrace.store.row_runs import RowRuns
 
@@ -36,7 +37,6 @@ except ImportError:
 
 _SIZES = Struct("<QQQQ")  # nulls of a column, and bytes of its dictionary, codes and validity
 _VALUES = "values"
-_MAX_NUMBER = 1 << 62  # maximum number of a row
 
 
 class ColumnReader:
@@ -167,7 +167,7 @@ def _kinds(columns: int) -> list[int]:
 def _row_runs(content: bytes | memoryview) -> RowRuns:
     """Return the numbers of rows. Raise ValueError if they do not ascend, or are too large."""
     starts, lengths = np.frombuffer(content, "<u8").reshape(2, -1).copy()  # later mains keep the runs
-    is_small = all(len(part) == 0 or int(part.max()) <= _MAX_NUMBER for part in (starts, lengths))
+    is_small = all(len(part) == 0 or int(part.max()) <= MAX_NUMBER for part in (starts, lengths))
     if not is_small or not lengths.all() or (starts[1:] < starts[:-1] + lengths[:-1]).any():
         raise ValueError("its runs of row numbers overlap, are empty, or are too large")
     return RowRuns.of_runs(starts, lengths)

@@ -17,7 +17,7 @@ MANIFEST = "manifest"
 _NEXT = "manifest.new"
 FORMAT = 1
 _MAX_GENERATION = 10**10 - 1  # a name has 10 digits
-_MAX_NUMBER = 1 << 62  # maximum number of a row or a record
+MAX_NUMBER = 1 << 62  # maximum number of a row or a record
 LOG_NAME = re.compile(r"log-(\d{20})\.hrs")
 MAIN_NAME = re.compile(r"main-(\d{10})\.hrs")
 
@@ -109,7 +109,7 @@ def _checked(values: Mapping[str, Any]) -> Manifest:
         raise ValueError("schema is no object, or key is no name, list of names or null")
     if key == [] or len(set(keys)) < len(keys) or not schema.keys() >= set(keys):
         raise ValueError("key has no names, a name twice, or one that schema does not have")
-    ranges = (("generation", 0, _MAX_GENERATION), ("first_sequence", 1, _MAX_NUMBER), ("next_row", 0, _MAX_NUMBER))
+    ranges = (("generation", 0, _MAX_GENERATION), ("first_sequence", 1, MAX_NUMBER), ("next_row", 0, MAX_NUMBER))
     for name, low, high in ranges:
         if type(values[name]) is not int or not low <= values[name] <= high:
             raise ValueError(f"{name} is no integer from {low} to {high}")

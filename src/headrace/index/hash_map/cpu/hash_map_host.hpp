@@ -59,7 +59,7 @@ struct TableStatistics {
     u64 bytes;
 };
 
-// Where a batch runs.
+// The instruction set and the threads of a batch.
 struct BatchResources {
     Isa isa;
     unsigned threads;

@@ -2,7 +2,7 @@
 // these numbers.
 //
 // A table has the first number of each hash of 64 bits, whose text is compared with a searched one. Other texts of the
-// hash are in a list. With hashes by a secret, there is nearly never one.
+// hash are in a list. Hashes have a secret, so such texts are rare.
 #pragma once
 #include <cstring>
 #include <memory>
