@@ -142,8 +142,8 @@ class RowLaunches:
         return MeasuredStrings(sums, sizes, marks)
 
     def add_far_fields(self, group: ColumnGroup, strings: MeasuredStrings) -> None:
-        """Launch ``add_far_fields``, which adds strings of long records to those that the search has measured without quotes."""
-        search = None if self._variant == "quoted" else measuring(self._tuning, group, quoted=False)
+        """Launch ``add_far_fields``, which adds strings of long records to those that the search has measured."""
+        search = measuring(self._tuning, group, quoted=self._variant == "quoted")
         if search is None:
             return
         text, structure = self._text, self._structure

@@ -9,8 +9,8 @@
 // end outside quotes in the head.
 //
 // A tile that does not qualify is marked for measure_strings. Such a tile has carriage returns, or records with another
-// number of fields. Of a record that began before the head the tile lists the field ends, for add_far_fields. With
-// quotes it is marked.
+// number of fields. Of a record that began before the head the tile lists the field ends, for add_far_fields. A tile
+// without quotes may be the middle of a long field in quotes, which the scan shows: then add_far_fields measures it.
 //
 // Bytes moved: the text once, and HR_HEAD more per tile. A tile writes 40 bytes, with quotes 80, and 8 for each column
 // of strings.
@@ -157,10 +157,19 @@ HR_FN bool list_tile(SummaryMemory& memory, const RowTask& task, const PlainDial
     for (u32 warp = 0; warp * tile::lanes < head_chunks; ++warp) begin = max(begin, memory.head_begin[warp]);
     tile.far = tile.entry.open && begin < window_reach;
     if (tile.entry.open) tile.entry.record_begin = tile_position(tile, begin);
-    if (may_quote && (tile.far || tile.records == 0)) return false;
     if (tile.records > max_records || !has_sizes(task, tile)) return false;
     put_starts(memory.rows, task, tile, lines);
     return true;
+}
+
+// Returns the position in the tile of a staged byte, without the dropped quotes before it.
+HR_FN u16 kept_position(const RowMemory& memory, u32 at) {
+    return static_cast<u16>(at - (may_quote ? dropped_until(memory, at) : halo_bytes));
+}
+
+// Returns whether no quote of the tile or of the string_head bytes before it is dropped, up to a staged byte.
+HR_FN bool has_no_dropped(const RowMemory& memory, u32 end) {
+    return dropped_until(memory, end) == dropped_until(memory, halo_bytes - string_head);
 }
 
 // Lists the ends of the tile's fields up to a staged byte, by a warp. Returns false if they are too many.
@@ -171,11 +180,14 @@ HR_FN bool list_far(const RowMemory& memory, u32 last, FarFields& far) {
         u32 ends = 32 * word <= last ? memory.ends[word] & (~0u >> (31 - min(last - 32 * word, 31u))) : 0;
         const u32 own = static_cast<u32>(__popc(ends)), until = tile::scan_warp<Sum<u32>>(own);
         for (u32 slot = count + until - own; ends != 0 && slot < MAX_FAR; ends &= ends - 1, ++slot)
-            far.ends[slot] = static_cast<u16>(32 * word + first_bit(ends) - halo_bytes);
+            far.ends[slot] = kept_position(memory, 32 * word + first_bit(ends));
         count += tile::shuffle(until, tile::lanes - 1);
     }
-    if (tile::lane() == 0) far.count = static_cast<u16>(count);
-    return count <= MAX_FAR;
+    if (tile::lane() == 0) {
+        far.count = static_cast<u16>(count);
+        far.open = kept_position(memory, staged_bytes - string_head);
+    }
+    return count <= MAX_FAR && has_no_dropped(memory, halo_bytes);
 }
 
 // `dialect`, `tallies`, `totals`: as for summarize_plain. `sums`, `sizes`: as measure_rows writes them. `marks`: one
@@ -211,14 +223,18 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     tile.blanks = sides.any(memory->shared.runs, inside);
     tile.line_end = dialect.line_end;
     fine = list_tile(*memory, task, dialect, tile, own, inside != sides.turned()) && fine;
-    if (fine) {
+    const bool listed = fine;
+    if (listed) {
         const auto column_of = [&](u32 number) { return measured.columns[number]; };
         u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
         fine = measure_records(memory->rows, task, tile, column_of, nullptr, tile_sizes);
-        if ((task.flags & ROW_TASK_UTF8) && has_high(*memory))
-            fine &= is_valid_text(tile.text, task, tile.origin, first_checked(tile));
+    }
+    const bool must_check = (listed || may_quote) && (task.flags & ROW_TASK_UTF8) && has_high(*memory);
+    const bool is_valid = !must_check || is_valid_text(tile.text, task, tile.origin, first_checked(tile));
+    fine &= is_valid;
+    if (listed && tile.far && tile::warp() == 0) {
         const u32 last = tile.records == 0 ? tile.end - 1 : memory->rows.starts[1] - 1u;
-        if (tile.far && tile::warp() == 0) fine &= list_far(memory->rows, last, far);
+        fine &= list_far(memory->rows, last, far);
     }
     // The last warps take the states: they have the fewest records. All threads have passed the barriers above.
     for (u32 state = warps - 1 - tile::warp(); state < Tallies::states; state += warps) {
@@ -227,33 +243,44 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
         if (tile::lane() == 0) tallies[u64{state} * gridDim.x + blockIdx.x] = tally;
     }
     fine = __syncthreads_and(fine);
+    const bool all_valid = fine || !may_quote || !must_check || __syncthreads_and(is_valid);
+    if (may_quote && threadIdx.x == 0) far.is_text = all_valid && has_no_dropped(memory->rows, 32 * chunks);
     if (!fine && threadIdx.x == 0) marks[blockIdx.x] = 1;
     if (fine) put_sums(memory->rows, task, sums);
 }
 
-#if HR_QUOTES == 0
-// Returns whether some tile before `number` that has a part of its first field is marked, or may be.
-HR_FN bool has_marked_part(const u32* marks, u32 number, u32 first) {
+// Returns whether some tile before `number` that has a part of its first field may not be UTF-8.
+HR_FN bool has_marked_part(const u32* marks, const FarFields* far, u32 number, u32 first) {
     constexpr u32 max_tiles = 64;
     bool marked = number - first > max_tiles;
-    for (u32 i = marked ? number : first; i < number; ++i) marked |= tile::load_relaxed(&marks[i]) != 0;
+    for (u32 i = marked ? number : first; i < number; ++i) {
+        const bool is_text = may_quote && far[i].is_text != 0;
+        marked |= !is_text && tile::load_relaxed(&marks[i]) != 0;
+    }
     return marked;
 }
 
 // Adds the bytes of strings that summarize_rows could not, with a thread for each tile. They are of records that began
 // far before it, whose columns are known after the scan of the summaries. `sums`, `sizes`, `marks`: as summarize_rows
 // writes them. A tile is marked if its first record has another number of fields. It is also marked if an earlier tile
-// may have a part of its first field that is not UTF-8.
+// may have a part of its first field that is not UTF-8. The scan has marked a tile of text inside quotes: it is measured
+// here.
 extern "C" __global__ void __launch_bounds__(threads)
     add_far_fields(const u8* text, const TileStart* entries, const FindTotals* totals, u64* sums, u16* sizes,
                    u32* marks, const __grid_constant__ RowTask task, const __grid_constant__ MeasuredColumns measured) {
     const u32 number = blockIdx.x * threads + threadIdx.x;
-    if (number >= task.tiles || (totals->flags & FIND_REDO) != 0 || tile::load_relaxed(&marks[number]) != 0) return;
-    const FarFields& far = far_fields(sizes, task)[number];
-    if (far.count == NOT_FAR) return;
+    if (number >= task.tiles || (totals->flags & FIND_REDO) != 0) return;
+    const FarFields* const fars = far_fields(sizes, task);
+    const FarFields& far = fars[number];
     const TileStart entry = entries[number];
+    const bool is_text = may_quote && entry.state != 0 && far.is_text != 0;
+    if (!is_text && (far.count == NOT_FAR || tile::load_relaxed(&marks[number]) != 0)) return;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
-    const u32 count = far.count;
+    const u32 count = is_text ? 0 : far.count;
+    if (is_text) {
+        for (u32 i = 0; i < task.sums; ++i) sums[u64{number} * task.sums + i] = 0;
+        tile::store_relaxed(&marks[number], 0u);
+    }
     const bool ends = number + 1 == task.tiles || entries[number + 1].record != entry.record;
     const i64 field_begin = static_cast<i64>(entry.field_begin - tile_begin(number, tile_bytes, skew));
     u32 fields = 0;
@@ -264,7 +291,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         if (own.kind != RowKind::text || k > count || (k == count && ends)) continue;
         const i32 head = -static_cast<i32>(STRING_HEAD);
         const i32 from = k != 0 ? far.ends[k - 1] + 1 : static_cast<i32>(max(field_begin, i64{head}));
-        const i32 until = k != count ? far.ends[k] : static_cast<i32>(tile_bytes) + head;
+        const i32 until = k != count ? far.ends[k] : is_text ? static_cast<i32>(tile_bytes) + head : far.open;
         if (until <= from) continue;
         sums[u64{number} * task.sums + own.number] += static_cast<u32>(until - from);
         sizes[u64{number} * task.groups * task.strings + own.number] += static_cast<u16>(until - from);
@@ -272,6 +299,5 @@ extern "C" __global__ void __launch_bounds__(threads)
     const bool is_whole = ends ? entry.column + count == fields : entry.column + count < fields;
     const bool may_err = (task.flags & ROW_TASK_UTF8) && (totals->flags & FIND_HIGH);
     const u32 first = static_cast<u32>((entry.field_begin + skew) / tile_bytes);
-    if (!is_whole || (may_err && has_marked_part(marks, number, first))) tile::store_relaxed(&marks[number], 1u);
+    if (!is_whole || (may_err && has_marked_part(marks, fars, number, first))) tile::store_relaxed(&marks[number], 1u);
 }
-#endif

@@ -31,8 +31,9 @@ constexpr bool has_escapes = by_dfa && (!HR_WRITES || (row_kinds & ROW_ESCAPES) 
 HR_FN constexpr bool has_kind(RowKind kind) { return (row_kinds >> static_cast<u32>(kind) & 1) != 0; }
 
 // Whether a record that begins far before a tile is read in parts, each by the tile in which its fields end.
-constexpr bool splits_records = HR_WRITES && !may_quote && per_lane == 1 && has_kind(RowKind::text);
-constexpr u32 no_part = ~0u;
+constexpr bool splits_records = HR_WRITES && !by_dfa && per_lane == 1 && has_kind(RowKind::text);
+// Results of split_column that are no number of bytes: the whole field, or the rest of one that began before the tile.
+constexpr u32 no_part = ~0u, rest_part = ~1u;
 
 constexpr u32 zeros = 0x30303030;
 constexpr u32 window_bytes = 8;

@@ -64,10 +64,11 @@ HR_FN void skip_parts(const RowMemory& memory, Cursor& cursor, u32 count, bool i
 
 // Lets lane 0 read its record from the column on of which the tile has the first field. Stops a lane at a field that
 // goes on after the tile. Then the result is the number of its bytes that the lane copies if it is a string; otherwise
-// `no_part`.
+// `no_part`, or `rest_part` if the tile has the end of a string only.
 HR_FN u32 split_column(const RowMemory& memory, const RowTile& tile, const RowColumn& column, u32 number,
                        const RowGroup& group, Cursor& cursor) {
     const bool is_open = group.ends && group.row == tile.entry.record + tile.records;
+    u32 part = no_part;
     const bool is_skip = column.kind == RowKind::skip;
     if (group.begins && tile::lane() == 0 && number == memory.split.enters) {
         const bool is_staged = static_cast<i64>(tile.entry.field_begin) >= tile.origin + (halo_bytes - string_head);
@@ -75,6 +76,7 @@ HR_FN u32 split_column(const RowMemory& memory, const RowTile& tile, const RowCo
         cursor.live = is_staged || skipped != 0 || is_skip || column.kind == RowKind::text;
         cursor.is_short = false;  // skipped fields before this column may have set it
         if (skipped != 0) skip_parts(memory, cursor, skipped, is_open);
+        if (may_quote && !is_staged && skipped == 0) part = rest_part;
     }
     if (is_open && cursor.live && cursor.at > memory.split.last_end) {
         stop(cursor);
@@ -85,7 +87,14 @@ HR_FN u32 split_column(const RowMemory& memory, const RowTile& tile, const RowCo
         skip_parts(memory, after, column.largest, true);
         if (!after.live) cursor = after;
     }
-    return no_part;
+    return part;
+}
+
+// Returns a string that is read in parts: `n` staged bytes from `begin` on, without dropped quotes at both ends.
+HR_FN FieldSpan span_of_part(const RowMemory& memory, u32 begin, u32 n, u32 next) {
+    const u32 before = n != 0 && is_dropped(memory, begin) ? 1 : 0;
+    const u32 after = n > before && is_dropped(memory, begin + n - 1) ? 1 : 0;
+    return {begin + before, n - before - after, next, true};
 }
 
 }  // namespace headrace

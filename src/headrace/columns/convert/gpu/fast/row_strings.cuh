@@ -4,6 +4,7 @@
 #pragma once
 
 #include "columns/convert/gpu/fast/row_sizes.cuh"
+#include "columns/convert/gpu/fast/row_splits.cuh"
 #include "columns/convert/gpu/fast/row_values.cuh"
 #include "columns/rules/escape_sequences.hpp"
 
@@ -275,7 +276,10 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
         const u32 begin = cursors[i].at;
         const bool missing = is_missing(task, cursors[i]);
         FieldSpan field = next_field(memory, task, cursors[i]);
-        if (part != no_part) field.n = part;
+        const bool is_cut = part < rest_part;
+        if (is_cut) field = span_of_part(memory, begin, part, field.next);
+        if (part == rest_part && cursors[i].live)
+            field = span_of_part(memory, begin, field.next - 1 - begin, field.next);
         const u32 last = cursors[i].at - 1, end = last - delimiter_more(task, last, cursors[i].end);
         const bool is_null = cursors[i].live && !missing &&
                              is_null_text(memory, task, tile, column, group.columns, begin, end, cursors[i].live);
@@ -284,13 +288,11 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
         const u32 until = tile::scan_warp<Sum<u32>>(n);
         const u32 total = tile::shuffle(until, tile::lanes - 1);
         if (i == 0 && group.first == tile.entry.record) {
-            const bool is_cut = part != no_part;
-            u32 others = 0;  // bytes of the tile's first string that other tiles own
-            if (is_cut || (cursors[0].live && !is_null && !missing)) {
-                const FieldExtent whole{begin, is_cut ? begin + field.n : end, last};
-                others = kept_bytes(memory, begin, whole.end, true) - owned_bytes(memory, tile, whole, is_cut);
-            }
-            place -= tile::shuffle(others, 0);
+            // Bytes of the tile's first string that other tiles own: those far before the tile, or all before it.
+            u32 until = max(begin, tile.begin - string_head);
+            if (!is_cut && last < tile.begin) until = end;
+            const bool there = is_cut || (cursors[0].live && !is_null && !missing);
+            place -= tile::shuffle(there ? kept_bytes(memory, begin, until, true) : 0, 0);
         }
         if (cursors[i].live) put_offset(column, group.row + i * tile::lanes + 1, place + until);
         const RowString own{field.begin, field.n, until - n, until};

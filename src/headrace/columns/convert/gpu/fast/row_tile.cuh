@@ -91,7 +91,7 @@ struct RowMemory {
             u32 head_odd[may_quote ? warps : 1];  // bit mask of the warp's words of the head with odd numbers of quotes
             u32 head_dropped[may_quote ? warps : 1];  // number of dropped quotes in these words
         };
-        SplitRecords split;  // without quotes
+        SplitRecords split;  // after quotes are resolved
     };
     u32 sums[MAX_ROW_STRINGS];        // bytes that the tile owns, for each measured column of strings
     u32 has_kinds;                    // not 0 if a column of kind `empty` has values
