@@ -4,8 +4,9 @@
 // record-per-thread scheme of Kumaigorodski et al. 2021, "Fast CSV loading using GPUs and RDMA", BTW, applied to text
 // in shared memory.
 //
-// In this kernel a tile owns the records that end in it. A tile that does not qualify sets its `declined` mark, and
-// that of each earlier tile that its first record spans. Then convert.cu runs and converts every marked tile.
+// In this kernel a tile owns the records that end in it, and its part of longer ones. A tile that does not qualify sets
+// its `declined` mark, and that of the earlier tile in which its first record begins. Then convert.cu runs and converts
+// every marked tile.
 //
 // Bytes moved: the text once, the result once.
 #include "columns/convert/gpu/fast/fault_list.cuh"
@@ -294,7 +295,8 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
 #endif
     if (threadIdx.x != 0 || (fine && memory->has_kinds == 0)) return;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
-    const u64 begin = tile.entry.open ? tile.entry.record_begin : tile_position(tile, tile.begin);
+    const bool is_alone = !tile.entry.open || tile.far;  // earlier tiles read their parts of a far record
+    const u64 begin = is_alone ? tile_position(tile, tile.begin) : tile.entry.record_begin;
     for (u64 i = (begin + skew) / tile_bytes; i <= blockIdx.x; ++i)
         atomicOr(&marks[i], u32{fine ? ROW_MARK_KINDS : ROW_MARK_ALL});
     if (tile::load_relaxed(&counts->left) < LEFT_TILES) atomicOr(&counts->left, LEFT_TILES);

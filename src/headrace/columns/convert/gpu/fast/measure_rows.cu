@@ -167,9 +167,9 @@ HR_FN u16 kept_position(const RowMemory& memory, u32 at) {
     return static_cast<u16>(at - (may_quote ? dropped_until(memory, at) : halo_bytes));
 }
 
-// Returns whether no quote of the tile or of the string_head bytes before it is dropped, up to a staged byte.
-HR_FN bool has_no_dropped(const RowMemory& memory, u32 end) {
-    return dropped_until(memory, end) == dropped_until(memory, halo_bytes - string_head);
+// Returns the number of dropped quotes in the string_head bytes before the tile and in the tile, up to a staged byte.
+HR_FN u32 count_dropped(const RowMemory& memory, u32 end) {
+    return dropped_until(memory, end) - dropped_until(memory, halo_bytes - string_head);
 }
 
 // Lists the ends of the tile's fields up to a staged byte, by a warp. Returns false if they are too many.
@@ -186,8 +186,9 @@ HR_FN bool list_far(const RowMemory& memory, u32 last, FarFields& far) {
     if (tile::lane() == 0) {
         far.count = static_cast<u16>(count);
         far.open = kept_position(memory, staged_bytes - string_head);
+        far.dropped = static_cast<u16>(count_dropped(memory, halo_bytes));
     }
-    return count <= MAX_FAR && has_no_dropped(memory, halo_bytes);
+    return count <= MAX_FAR;
 }
 
 // `dialect`, `tallies`, `totals`: as for summarize_plain. `sums`, `sizes`: as measure_rows writes them. `marks`: one
@@ -244,7 +245,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     }
     fine = __syncthreads_and(fine);
     const bool all_valid = fine || !may_quote || !must_check || __syncthreads_and(is_valid);
-    if (may_quote && threadIdx.x == 0) far.is_text = all_valid && has_no_dropped(memory->rows, 32 * chunks);
+    if (may_quote && threadIdx.x == 0) far.is_text = all_valid && count_dropped(memory->rows, 32 * chunks) == 0;
     if (!fine && threadIdx.x == 0) marks[blockIdx.x] = 1;
     if (fine) put_sums(memory->rows, task, sums);
 }
@@ -283,20 +284,24 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     const bool ends = number + 1 == task.tiles || entries[number + 1].record != entry.record;
     const i64 field_begin = static_cast<i64>(entry.field_begin - tile_begin(number, tile_bytes, skew));
+    constexpr i32 head = -static_cast<i32>(STRING_HEAD);
+    // If the first field begins within the head, it is not known which quotes there are its own.
+    const u32 dropped = may_quote && !is_text ? far.dropped : 0;
+    bool is_whole = dropped == 0 || field_begin <= head;
     u32 fields = 0;
     for (u32 i = 0; i < task.columns; ++i) {
         const MeasuredColumn own = measured.columns[i];
         const u32 k = fields - entry.column;  // index among the far fields; a large number if the field is before them
         fields += own.kind == RowKind::text ? 1 : own.largest;
         if (own.kind != RowKind::text || k > count || (k == count && ends)) continue;
-        const i32 head = -static_cast<i32>(STRING_HEAD);
-        const i32 from = k != 0 ? far.ends[k - 1] + 1 : static_cast<i32>(max(field_begin, i64{head}));
+        const i32 first = static_cast<i32>(max(field_begin, i64{head}) + dropped);
+        const i32 from = k != 0 ? far.ends[k - 1] + 1 : first;
         const i32 until = k != count ? far.ends[k] : is_text ? static_cast<i32>(tile_bytes) + head : far.open;
         if (until <= from) continue;
         sums[u64{number} * task.sums + own.number] += static_cast<u32>(until - from);
         sizes[u64{number} * task.groups * task.strings + own.number] += static_cast<u16>(until - from);
     }
-    const bool is_whole = ends ? entry.column + count == fields : entry.column + count < fields;
+    is_whole &= ends ? entry.column + count == fields : entry.column + count < fields;
     const bool may_err = (task.flags & ROW_TASK_UTF8) && (totals->flags & FIND_HIGH);
     const u32 first = static_cast<u32>((entry.field_begin + skew) / tile_bytes);
     if (!is_whole || (may_err && has_marked_part(marks, fars, number, first))) tile::store_relaxed(&marks[number], 1u);

@@ -65,7 +65,8 @@ HR_FN u8 byte_of_text(const RowMemory& memory, const RowTask& task, u32 at, bool
     return decodes ? escaped_byte(text[at]) : text[at];
 }
 
-// Copies byte by byte until `to` reaches `until`; of two quotes only one, and no byte that the DFA has dropped.
+// Copies byte by byte until `to` reaches `until`; of two quotes only one, and no byte that the DFA has dropped. A part of
+// a string may begin with the second of two quotes.
 HR_FN void copy_bytes(const RowMemory& memory, const RowTask& task, u8* stream, Copied& copied, u32 until) {
     const u8* const text = staged_text(memory);
     if (has_escapes && decodes_escapes(task.dfa.dialect)) {
@@ -84,7 +85,7 @@ HR_FN void copy_bytes(const RowMemory& memory, const RowTask& task, u8* stream, 
             continue;
         }
         stream[copied.to++] = byte;
-        copied.from += byte == task.dialect.quote ? 2 : 1;
+        copied.from += byte == task.dialect.quote && is_dropped(memory, copied.from) ? 2 : 1;
     }
 }
 
@@ -227,11 +228,14 @@ HR_FN void copy_each(const RowMemory& memory, const RowTask& task, u8* to, const
     }
 }
 
-// Copies a string without dropped bytes by all warps, each a part.
-HR_FN void copy_part(const RowMemory& memory, u8* to, u32 from, u32 n) {
-    const u32 part = (n / warps + 4 * tile::lanes) / (4 * tile::lanes) * (4 * tile::lanes);
-    const u32 first = min(tile::warp() * part, n);
-    copy_whole(memory, to + first, from + first, min(part, n - first));
+// Copies a string by all warps, each a part.
+HR_FN void copy_part(const RowMemory& memory, const RowTask& task, u8* to, const RowString& own) {
+    const u32 part = (own.raw / warps + 4 * tile::lanes) / (4 * tile::lanes) * (4 * tile::lanes);
+    const u32 first = min(tile::warp() * part, own.raw), n = min(part, own.raw - first), from = own.begin + first;
+    if (!has_dropped(own)) return copy_whole(memory, to + own.before + first, from, n);
+    const u32 before = own.before + first - (dropped_until(memory, from) - dropped_until(memory, own.begin));
+    const u32 kept = n - (dropped_until(memory, from + n) - dropped_until(memory, from));
+    copy_string(memory, task, to, {from, n, before, before + kept});
 }
 
 // Copies the strings that were left to all warps. All warps call this after a barrier.
@@ -243,11 +247,11 @@ HR_FN void copy_long(const RowMemory& memory, const RowTask& task, const RowStri
                              aside.until[owner]};
         };
         const RowString mine = own(tile::lane());
-        const u32 shared = __ballot_sync(tile::all_lanes, mine.raw >= long_string && !has_dropped(mine));
-        for (u32 left = shared; left != 0; left &= left - 1) {
-            const RowString one = own(first_bit(left));
-            copy_part(memory, aside.to + one.before, one.begin, one.raw);
-        }
+        // An escape may precede a part of a string with dropped bytes.
+        const bool divides = mine.raw >= long_string && (!has_escapes || !has_dropped(mine));
+        const u32 shared = __ballot_sync(tile::all_lanes, divides);
+        for (u32 left = shared; left != 0; left &= left - 1)
+            copy_part(memory, task, aside.to, own(first_bit(left)));
         for (u32 owner = tile::warp(); owner < tile::lanes; owner += warps) {
             if (!(shared >> owner & 1)) copy_string(memory, task, aside.to, own(owner));
         }

@@ -120,11 +120,12 @@ struct MeasuredColumns {
 
 // The fields of a tile's first record that end in the tile, if the record begins before what is staged with the tile.
 // The search does not know their columns. `ends`, `open`: positions in the tile, without the dropped quotes before them.
-constexpr u32 MAX_FAR = 13, NOT_FAR = 0xFFFF;
+constexpr u32 MAX_FAR = 12, NOT_FAR = 0xFFFF;
 struct FarFields {
     u16 count;    // NOT_FAR if the record begins later
     u16 is_text;  // not 0 if the tile is text of one field if it begins inside quotes: it has no quotes
     u16 open;     // up to where the tile copies a string that goes on after it
+    u16 dropped;  // number of dropped quotes in the STRING_HEAD bytes before the tile
     u16 ends[MAX_FAR];
 };
 static_assert(sizeof(FarFields) == 32);
