@@ -93,7 +93,7 @@ def test_tables_with_quotes(left: list[int], seed: int) -> None:
 @pytest.mark.parametrize("text", ["word, ", "line\n", 'a ""b"" ', "é, "])
 @pytest.mark.parametrize("skew", [0, 7])
 def test_long_texts_in_quotes_are_read_by_rows(left: list[int], text: str, skew: int) -> None:
-    """But for few tiles: their first bytes do not show that they are in quotes, or the bytes before them have a quote."""
+    """A few tiles are declined: none of their quotes shows that they begin in quotes."""
     page = f'"{text * (9 * SHAPE.find.tile // 2 // len(text.encode()))}"'
     records = [f"{i},{page if i % 9 == 4 else 'abc'},{i}.5,x\n" for i in range(90)]
     check("".join(records).encode(), header=False, schema=["int64", "string", "float64", "string"], skew=skew)

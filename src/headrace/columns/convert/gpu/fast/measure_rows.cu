@@ -264,8 +264,8 @@ HR_FN bool has_marked_part(const u32* marks, const FarFields* far, u32 number, u
 // Adds the bytes of strings that summarize_rows could not, with a thread for each tile. They are of records that began
 // far before it, whose columns are known after the scan of the summaries. `sums`, `sizes`, `marks`: as summarize_rows
 // writes them. A tile is marked if its first record has another number of fields. It is also marked if an earlier tile
-// may have a part of its first field that is not UTF-8. The scan has marked a tile of text inside quotes: it is measured
-// here.
+// may have a part of its first field that is not UTF-8. The scan has marked a tile of text inside quotes: it is
+// measured here.
 extern "C" __global__ void __launch_bounds__(threads)
     add_far_fields(const u8* text, const TileStart* entries, const FindTotals* totals, u64* sums, u16* sizes,
                    u32* marks, const __grid_constant__ RowTask task, const __grid_constant__ MeasuredColumns measured) {

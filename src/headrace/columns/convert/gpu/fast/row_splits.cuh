@@ -63,8 +63,8 @@ HR_FN void skip_parts(const RowMemory& memory, Cursor& cursor, u32 count, bool i
 }
 
 // Lets lane 0 read its record from the column on of which the tile has the first field. Stops a lane at a field that
-// goes on after the tile. Then the result is the number of its bytes that the lane copies if it is a string; otherwise
-// `no_part`, or `rest_part` if the tile has the end of a string only.
+// goes on after the tile. Then the result is the number of its bytes that the lane copies if it is a string. It is
+// `rest_part` if the tile has only the end of a string, otherwise `no_part`.
 HR_FN u32 split_column(const RowMemory& memory, const RowTile& tile, const RowColumn& column, u32 number,
                        const RowGroup& group, Cursor& cursor) {
     const bool is_open = group.ends && group.row == tile.entry.record + tile.records;

@@ -65,8 +65,8 @@ HR_FN u8 byte_of_text(const RowMemory& memory, const RowTask& task, u32 at, bool
     return decodes ? escaped_byte(text[at]) : text[at];
 }
 
-// Copies byte by byte until `to` reaches `until`; of two quotes only one, and no byte that the DFA has dropped. A part of
-// a string may begin with the second of two quotes.
+// Copies byte by byte until `to` reaches `until`; of two quotes only one, and no byte that the DFA has dropped. A part
+// of a string may begin with the second of two quotes.
 HR_FN void copy_bytes(const RowMemory& memory, const RowTask& task, u8* stream, Copied& copied, u32 until) {
     const u8* const text = staged_text(memory);
     if (has_escapes && decodes_escapes(task.dfa.dialect)) {
@@ -234,8 +234,8 @@ HR_FN void copy_part(const RowMemory& memory, const RowTask& task, u8* to, const
     const u32 first = min(tile::warp() * part, own.raw), n = min(part, own.raw - first), from = own.begin + first;
     if (!has_dropped(own)) return copy_whole(memory, to + own.before + first, from, n);
     const u32 before = own.before + first - (dropped_until(memory, from) - dropped_until(memory, own.begin));
-    const u32 kept = n - (dropped_until(memory, from + n) - dropped_until(memory, from));
-    copy_string(memory, task, to, {from, n, before, before + kept});
+    const u32 size = n - (dropped_until(memory, from + n) - dropped_until(memory, from));
+    copy_string(memory, task, to, {from, n, before, before + size});
 }
 
 // Copies the strings that were left to all warps. All warps call this after a barrier.
@@ -250,8 +250,7 @@ HR_FN void copy_long(const RowMemory& memory, const RowTask& task, const RowStri
         // An escape may precede a part of a string with dropped bytes.
         const bool divides = mine.raw >= long_string && (!has_escapes || !has_dropped(mine));
         const u32 shared = __ballot_sync(tile::all_lanes, divides);
-        for (u32 left = shared; left != 0; left &= left - 1)
-            copy_part(memory, task, aside.to, own(first_bit(left)));
+        for (u32 left = shared; left != 0; left &= left - 1) copy_part(memory, task, aside.to, own(first_bit(left)));
         for (u32 owner = tile::warp(); owner < tile::lanes; owner += warps) {
             if (!(shared >> owner & 1)) copy_string(memory, task, aside.to, own(owner));
         }

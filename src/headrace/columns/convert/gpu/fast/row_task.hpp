@@ -119,7 +119,8 @@ struct MeasuredColumns {
 };
 
 // The fields of a tile's first record that end in the tile, if the record begins before what is staged with the tile.
-// The search does not know their columns. `ends`, `open`: positions in the tile, without the dropped quotes before them.
+// The search does not know their columns. `ends`, `open`: positions in the tile, without the dropped quotes before
+// them.
 constexpr u32 MAX_FAR = 12, NOT_FAR = 0xFFFF;
 struct FarFields {
     u16 count;    // NOT_FAR if the record begins later
