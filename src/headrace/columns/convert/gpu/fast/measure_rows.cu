@@ -250,29 +250,16 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     if (fine) put_sums(memory->rows, task, sums);
 }
 
-// Returns whether some tile before `number` that has a part of its first field may not be UTF-8.
-HR_FN bool has_marked_part(const u32* marks, const FarFields* far, u32 number, u32 first) {
-    constexpr u32 max_tiles = 64;
-    bool marked = number - first > max_tiles;
-    for (u32 i = marked ? number : first; i < number; ++i) {
-        const bool is_text = may_quote && far[i].is_text != 0;
-        marked |= !is_text && tile::load_relaxed(&marks[i]) != 0;
-    }
-    return marked;
-}
-
 // Adds the bytes of strings that summarize_rows could not, with a thread for each tile. They are of records that began
 // far before it, whose columns are known after the scan of the summaries. `sums`, `sizes`, `marks`: as summarize_rows
-// writes them. A tile is marked if its first record has another number of fields. It is also marked if an earlier tile
-// may have a part of its first field that is not UTF-8. The scan has marked a tile of text inside quotes: it is
-// measured here.
+// writes them. A tile is marked if its first record has another number of fields. The scan has marked a tile of text
+// inside quotes: it is measured here.
 extern "C" __global__ void __launch_bounds__(threads)
     add_far_fields(const u8* text, const TileStart* entries, const FindTotals* totals, u64* sums, u16* sizes,
                    u32* marks, const __grid_constant__ RowTask task, const __grid_constant__ MeasuredColumns measured) {
     const u32 number = blockIdx.x * threads + threadIdx.x;
     if (number >= task.tiles || (totals->flags & FIND_REDO) != 0) return;
-    const FarFields* const fars = far_fields(sizes, task);
-    const FarFields& far = fars[number];
+    const FarFields& far = far_fields(sizes, task)[number];
     const TileStart entry = entries[number];
     const bool is_text = may_quote && entry.state != 0 && far.is_text != 0;
     if (!is_text && (far.count == NOT_FAR || tile::load_relaxed(&marks[number]) != 0)) return;
@@ -302,7 +289,5 @@ extern "C" __global__ void __launch_bounds__(threads)
         sizes[u64{number} * task.groups * task.strings + own.number] += static_cast<u16>(until - from);
     }
     is_whole &= ends ? entry.column + count == fields : entry.column + count < fields;
-    const bool may_err = (task.flags & ROW_TASK_UTF8) && (totals->flags & FIND_HIGH);
-    const u32 first = static_cast<u32>((entry.field_begin + skew) / tile_bytes);
-    if (!is_whole || (may_err && has_marked_part(marks, fars, number, first))) tile::store_relaxed(&marks[number], 1u);
+    if (!is_whole) tile::store_relaxed(&marks[number], 1u);
 }
