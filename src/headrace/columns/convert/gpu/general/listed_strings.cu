@@ -164,35 +164,6 @@ HR_FN void stage_text(StripMemory& memory, const FieldTexts& text, const Strip& 
     }
 }
 
-// Stores the words of `to` whose first byte is one of n staged bytes. The last word may have further bytes.
-HR_FN void put_words(u8* to, const u8* from, u32 n) {
-    const u32 before = static_cast<u32>(0 - reinterpret_cast<u64>(to)) % 4;
-    if (before >= n) return;
-    const u64 first = reinterpret_cast<u64>(from) + before, last = reinterpret_cast<u64>(from) + n - 1;
-    const u32* next = reinterpret_cast<const u32*>(first / 4 * 4);
-    const u32* const end = reinterpret_cast<const u32*>(last / 4 * 4);
-    const u32 shift = 8 * static_cast<u32>(first % 4);
-    u32 low = *next;
-#pragma unroll 1
-    for (u32 at = before; at < n; at += 4) {
-        const u32 high = next < end ? *++next : 0;
-        *reinterpret_cast<u32*>(to + at) = __funnelshift_r(low, high, shift);
-        low = high;
-    }
-}
-
-// Stores the bytes that precede these words.
-HR_FN void put_first_bytes(u8* to, const u8* from, u32 n) {
-    const u32 before = min(static_cast<u32>(0 - reinterpret_cast<u64>(to)) % 4, n);
-    u8 bytes[3];
-#pragma unroll
-    for (u32 k = 0; k < 3; ++k) bytes[k] = k < before ? from[k] : u8{0};
-#pragma unroll
-    for (u32 k = 0; k < 3; ++k) {
-        if (k < before) to[k] = bytes[k];
-    }
-}
-
 // Copies a lane's bytes. Four loads precede their stores.
 HR_FN void copy_field(u8* to, const u8* from, u32 n) {
 #pragma unroll 1
@@ -220,10 +191,6 @@ HR_FN void store_packed(u8* to, const u8* packed, u32 skew, u32 end) {
             if (k >= skew && k < end) *tile::in_global(to + k) = packed[k];
         }
     }
-}
-
-HR_FN bool is_staged(const StripMemory& memory, const u8* at) {
-    return reinterpret_cast<u64>(at) - reinterpret_cast<u64>(memory.text) < sizeof(memory.text);
 }
 
 // Converts a warp's column of a strip. `texts`: of stage_text. `offset`: of the first string. `is_last`: no group
@@ -260,25 +227,11 @@ HR_FN void convert_column(StripMemory& memory, const ConvertColumn& column, cons
 #pragma unroll 1
     for (u32 begin = 0; begin < total; begin += window) {
         const u32 end = min(total, begin + window);
-        u8* to[2];
-        const u8* parts[2];
-        u32 counts[2];
 #pragma unroll
         for (u32 half = 0; half < 2; ++half) {
             const u32 first = max(places[half], begin), last = min(places[half] + sizes[half], end);
-            counts[half] = last - min(first, last);
-            to[half] = packed + skew + first - begin;
-            parts[half] = from[half] + first - places[half];
-            if (is_staged(memory, parts[half])) put_words(to[half], parts[half], counts[half]);
-        }
-        __syncwarp();
-#pragma unroll
-        for (u32 half = 0; half < 2; ++half) {
-            if (is_staged(memory, parts[half])) {
-                put_first_bytes(to[half], parts[half], counts[half]);
-            } else {
-                copy_field(to[half], parts[half], counts[half]);
-            }
+            if (first >= last) continue;
+            copy_field(packed + skew + first - begin, from[half] + first - places[half], last - first);
         }
         __syncwarp();
         store_packed(values - skew + begin, packed, skew, skew + end - begin);
