@@ -90,11 +90,15 @@ HR_FN u32 split_column(const RowMemory& memory, const RowTile& tile, const RowCo
     return part;
 }
 
-// Returns a string that is read in parts: `n` staged bytes from `begin` on, without dropped quotes at both ends.
-HR_FN FieldSpan span_of_part(const RowMemory& memory, u32 begin, u32 n, u32 next) {
+// Returns the span of a string. `field`: its span if it is not read in parts. `part`: as split_column returns it. Of a
+// part, which begins at `begin`, dropped quotes at both ends are left out. `cursor`: after the string.
+HR_FN FieldSpan span_of_part(const RowMemory& memory, const FieldSpan& field, u32 begin, u32 part,
+                             const Cursor& cursor) {
+    if (part == no_part || (part == rest_part && !cursor.live)) return field;
+    const u32 n = part == rest_part ? cursor.at - 1 - begin : part;
     const u32 before = n != 0 && is_dropped(memory, begin) ? 1 : 0;
     const u32 after = n > before && is_dropped(memory, begin + n - 1) ? 1 : 0;
-    return {begin + before, n - before - after, next, true};
+    return {begin + before, n - before - after, field.next, true};
 }
 
 }  // namespace headrace

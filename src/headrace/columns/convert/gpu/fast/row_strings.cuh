@@ -65,8 +65,7 @@ HR_FN u8 byte_of_text(const RowMemory& memory, const RowTask& task, u32 at, bool
     return decodes ? escaped_byte(text[at]) : text[at];
 }
 
-// Copies byte by byte until `to` reaches `until`; of two quotes only one, and no byte that the DFA has dropped. A part
-// of a string may begin with the second of two quotes.
+// Copies byte by byte until `to` reaches `until`; of two quotes only one, and no byte that the DFA has dropped.
 HR_FN void copy_bytes(const RowMemory& memory, const RowTask& task, u8* stream, Copied& copied, u32 until) {
     const u8* const text = staged_text(memory);
     if (has_escapes && decodes_escapes(task.dfa.dialect)) {
@@ -85,7 +84,7 @@ HR_FN void copy_bytes(const RowMemory& memory, const RowTask& task, u8* stream, 
             continue;
         }
         stream[copied.to++] = byte;
-        copied.from += byte == task.dialect.quote && is_dropped(memory, copied.from) ? 2 : 1;
+        copied.from += byte == task.dialect.quote ? 2 : 1;
     }
 }
 
@@ -279,10 +278,9 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
         const u32 begin = cursors[i].at;
         const bool missing = is_missing(task, cursors[i]);
         FieldSpan field = next_field(memory, task, cursors[i]);
-        const bool is_cut = part < rest_part;
-        if (is_cut) field = span_of_part(memory, begin, part, field.next);
-        if (part == rest_part && cursors[i].live)
-            field = span_of_part(memory, begin, field.next - 1 - begin, field.next);
+        if constexpr (!may_quote) field.n = part != no_part ? part : field.n;
+        const bool is_split = may_quote && splits_records && (group.begins || group.ends);
+        if (is_split) field = span_of_part(memory, field, begin, part, cursors[i]);
         const u32 last = cursors[i].at - 1, end = last - delimiter_more(task, last, cursors[i].end);
         const bool is_null = cursors[i].live && !missing &&
                              is_null_text(memory, task, tile, column, group.columns, begin, end, cursors[i].live);
@@ -293,6 +291,7 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
         if (i == 0 && group.first == tile.entry.record) {
             // Bytes of the tile's first string that other tiles own: those far before the tile, or all before it.
             u32 until = max(begin, tile.begin - string_head);
+            const bool is_cut = part < rest_part;
             if (!is_cut && last < tile.begin) until = end;
             const bool there = is_cut || (cursors[0].live && !is_null && !missing);
             place -= tile::shuffle(there ? kept_bytes(memory, begin, until, true) : 0, 0);
@@ -304,7 +303,8 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
             copy_tiny(memory, to, own);
         } else if (total > long_strings) {
             leave_to_block(strings, to, own);
-        } else if (copies_each(own, total)) {
+        } else if (copies_each(own, total) || (is_split && __any_sync(tile::all_lanes, part != no_part))) {
+            // A part of a string may begin with the second of two quotes, as copy_short does not expect.
             copy_each(memory, task, to, own);
         } else {
             copy_short(memory, task, strings.streams[tile::warp()], to, own, total);
