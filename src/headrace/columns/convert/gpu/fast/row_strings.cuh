@@ -77,14 +77,20 @@ HR_FN void copy_bytes(const RowMemory& memory, const RowTask& task, u8* stream, 
         }
         return;
     }
+    if constexpr (by_dfa) {
+        while (copied.from < copied.end && copied.to < until) {
+            const u8 byte = text[copied.from];
+            if (!is_dropped(memory, copied.from++)) stream[copied.to++] = byte;
+        }
+        return;
+    }
+    // A part of a string may begin with the second of two quotes.
+    bool is_second = !is_dropped(memory, copied.from);
     while (copied.from < copied.end && copied.to < until) {
         const u8 byte = text[copied.from];
-        if constexpr (by_dfa) {
-            if (!is_dropped(memory, copied.from++)) stream[copied.to++] = byte;
-            continue;
-        }
         stream[copied.to++] = byte;
-        copied.from += byte == task.dialect.quote ? 2 : 1;
+        copied.from += byte == task.dialect.quote && !is_second ? 2 : 1;
+        is_second = false;
     }
 }
 
@@ -303,8 +309,7 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
             copy_tiny(memory, to, own);
         } else if (total > long_strings) {
             leave_to_block(strings, to, own);
-        } else if (copies_each(own, total) || (is_split && __any_sync(tile::all_lanes, part != no_part))) {
-            // A part of a string may begin with the second of two quotes, as copy_short does not expect.
+        } else if (copies_each(own, total)) {
             copy_each(memory, task, to, own);
         } else {
             copy_short(memory, task, strings.streams[tile::warp()], to, own, total);
