@@ -192,8 +192,9 @@ HR_FN bool measure_records(RowMemory& memory, const RowTask& task, const RowTile
         const bool open = has_open && record == tile.records;
         Cursor cursor = cursor_at(memory, tile, record);
         if (open) cursor = {record_begin(memory, tile, record), tile.end - 1, true, false};
-        const bool far = tile.far && record == 0;  // add_far_fields measures it
-        if (far) cursor = {cursor.end + 1, cursor.end, false, false};  // no lane searches its text for an end
+        // add_far_fields measures a far record. No lane searches its text for ends, which may be 16 KB away.
+        const bool far = tile.far && record == 0;
+        if (far) cursor = {cursor.end + 1, cursor.end, false, false};
         for (u32 number = 0; number < task.columns; ++number) {
             const auto column = column_of(number);
             if (column.kind != RowKind::text) {
