@@ -42,6 +42,7 @@ HR_FN RowTile row_tile_of(const TileStart* entries, const u8* text, const RowTas
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const TileExtent extent = extent_of(blockIdx.x, tile_bytes, halo_bytes, skew, task.size);
     RowTile tile{};
+    tile.entries = entries + blockIdx.x;
     tile.entry = entries[blockIdx.x];
     tile.next = entries[blockIdx.x + 1];
     tile.text = text;
@@ -92,8 +93,7 @@ HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn*
     for (u32 number = 0; number < task.columns; ++number) {
         const RowColumn column = load_column(columns, number);
         u32 part = no_part;
-        if (splits_records && (group.begins || group.ends))
-            part = split_column(memory, tile, column, number, group, cursors[0]);
+        if (splits_records && group.has_parts) part = split_column(memory, tile, column, number, group, cursors[0]);
         if constexpr (has_short) {
 #pragma unroll
             for (u32 i = 0; i < per_lane; ++i) cursors[i].is_short |= is_missing(task, cursors[i]);
@@ -155,8 +155,8 @@ HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn*
 }
 
 // Returns whether all records of a lane are complete: each ends with its last field.
-HR_FN bool are_whole(const Cursor (&cursors)[per_lane], u32 record, u32 records, bool is_split) {
-    bool whole = !is_split || record != records || cursors[0].at == cursors[0].end + 1;
+HR_FN bool are_whole(const Cursor (&cursors)[per_lane], u32 record, u32 records, bool has_parts) {
+    bool whole = !has_parts || record != records || cursors[0].at == cursors[0].end + 1;
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
         const bool fine = cursors[i].live && cursors[i].at == cursors[i].end + 1;
@@ -246,15 +246,14 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
     const u32 end = sparse ? 0 : min(begin + run, all);
     for (u32 own = begin; own < end; own += per_warp) {
         const u32 record = own + tile::lane();
-        const RowGroup group{tile.entry.record + own, tile.entry.record + record, all_columns, tile.far && own == 0,
-                             tile.far_after && tile.records - own < tile::lanes};
+        const bool has_parts = (tile.far && own == 0) || (tile.far_after && tile.records - own < tile::lanes);
+        const RowGroup group{tile.entry.record + own, tile.entry.record + record, all_columns, has_parts};
         Cursor cursors[per_lane];
 #pragma unroll
         for (u32 i = 0; i < per_lane; ++i) cursors[i] = cursor_at(memory, tile, record + i * tile::lanes);
-        if (splits_records && (group.begins || group.ends))
-            split_records(memory, task, columns, tile, own, group, cursors[0]);
+        if (splits_records && has_parts) split_records(memory, task, columns, tile, own, group, cursors[0]);
         read_records(memory, task, columns, tile, group, cursors, targets);
-        whole &= are_whole(cursors, record, tile.records, group.ends);
+        whole &= are_whole(cursors, record, tile.records, has_parts && tile.far_after);
         if constexpr (has_short) short_records += count_short(cursors);
     }
     if (!__syncthreads_and(whole)) return false;
@@ -296,7 +295,7 @@ extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     if (threadIdx.x != 0 || (fine && memory->has_kinds == 0)) return;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const bool is_alone = !tile.entry.open || tile.far;  // earlier tiles read their parts of a far record
-    const u64 begin = is_alone ? tile_position(tile, tile.begin) : tile.entry.record_begin;
+    const u64 begin = is_alone ? tile_position(tile, tile.begin) : tile.entries->record_begin;
     for (u64 i = (begin + skew) / tile_bytes; i <= blockIdx.x; ++i)
         atomicOr(&marks[i], u32{fine ? ROW_MARK_KINDS : ROW_MARK_ALL});
     if (tile::load_relaxed(&counts->left) < LEFT_TILES) atomicOr(&counts->left, LEFT_TILES);

@@ -56,7 +56,7 @@ struct RowGroup {
     u64 first;
     u64 row;                       // row of this lane's first cursor
     const ConvertColumn* columns;  // the table of the general conversion
-    bool begins, ends;  // a record that is read in parts: lane 0 has the end of one, or a lane the begin of one
+    bool has_parts;                // one of the records is read in parts
 };
 
 // A field: its text without enclosing quotes.

@@ -10,6 +10,16 @@
 
 namespace headrace {
 
+// Returns whether lane 0's record of the group begins far before the tile.
+HR_FN bool has_begin(const RowTile& tile, const RowGroup& group) {
+    return tile.far && group.first == tile.entry.record;
+}
+
+// Returns whether a lane's record of the group goes on far after the tile.
+HR_FN bool has_end(const RowTile& tile, const RowGroup& group) {
+    return tile.far_after && tile.records - static_cast<u32>(group.first - tile.entry.record) < tile::lanes;
+}
+
 // Returns the last field end that is staged, or 0. All lanes of a warp call this together.
 HR_FN u32 last_end_of(const RowMemory& memory, const RowTile& tile) {
     for (u32 until = chunks; until > tile.first_chunk; until -= min(until, tile::lanes)) {
@@ -26,20 +36,22 @@ HR_FN u32 last_end_of(const RowMemory& memory, const RowTile& tile) {
 // lane 0's record in the tile.
 HR_FN void split_records(RowMemory& memory, const RowTask& task, const RowColumn* columns, const RowTile& tile, u32 own,
                          const RowGroup& group, Cursor& cursor) {
-    if (group.ends) {
+    if (has_end(tile, group)) {
         const u32 last = last_end_of(memory, tile);
-        if (tile::lane() == 0) memory.split.last_end = last;
-        const u32 begin = static_cast<u32>(static_cast<i64>(tile.next.record_begin) - tile.origin);
+        if (tile::lane() == 0) memory.split.last_end = static_cast<u16>(last);
+        const u32 begin = static_cast<u32>(static_cast<i64>(tile.entries[1].record_begin) - tile.origin);
         if (own + tile::lane() == tile.records) cursor = {begin, tile.end - 1, true, false};
     }
-    if (group.begins && tile::lane() == 0) {
+    if (has_begin(tile, group) && tile::lane() == 0) {
+        const TileStart entry = tile.entries[0];
         u32 fields = 0, number = 0;
-        for (; number < task.columns && fields < tile.entry.column; ++number) {
+        for (; number < task.columns && fields < entry.column; ++number) {
             const RowColumn column = load_column(columns, number);
             fields += column.kind == RowKind::skip ? column.largest : 1;
         }
         memory.split.enters = number;
-        memory.split.skipped = fields - tile.entry.column;
+        memory.split.skipped = fields - entry.column;
+        memory.split.is_staged = static_cast<i64>(entry.field_begin) >= tile.origin + (halo_bytes - string_head);
         cursor = {memory.starts[0], cursor.end, false, false};
     }
     __syncwarp();
@@ -67,11 +79,11 @@ HR_FN void skip_parts(const RowMemory& memory, Cursor& cursor, u32 count, bool i
 // `rest_part` if the tile has only the end of a string, otherwise `no_part`.
 HR_FN u32 split_column(const RowMemory& memory, const RowTile& tile, const RowColumn& column, u32 number,
                        const RowGroup& group, Cursor& cursor) {
-    const bool is_open = group.ends && group.row == tile.entry.record + tile.records;
+    const bool is_open = has_end(tile, group) && group.row == tile.entry.record + tile.records;
     u32 part = no_part;
     const bool is_skip = column.kind == RowKind::skip;
-    if (group.begins && tile::lane() == 0 && number == memory.split.enters) {
-        const bool is_staged = static_cast<i64>(tile.entry.field_begin) >= tile.origin + (halo_bytes - string_head);
+    if (has_begin(tile, group) && tile::lane() == 0 && number == memory.split.enters) {
+        const bool is_staged = memory.split.is_staged != 0;
         const u32 skipped = memory.split.skipped;
         cursor.live = is_staged || skipped != 0 || is_skip || column.kind == RowKind::text;
         cursor.is_short = false;  // skipped fields before this column may have set it
@@ -90,15 +102,11 @@ HR_FN u32 split_column(const RowMemory& memory, const RowTile& tile, const RowCo
     return part;
 }
 
-// Returns the span of a string. `field`: its span if it is not read in parts. `part`: as split_column returns it. Of a
-// part, which begins at `begin`, dropped quotes at both ends are left out. `cursor`: after the string.
-HR_FN FieldSpan span_of_part(const RowMemory& memory, const FieldSpan& field, u32 begin, u32 part,
-                             const Cursor& cursor) {
+// Returns the span of a string. `field`: its span if it is not read in parts. `part`: as split_column returns it. A
+// part begins at `begin`, perhaps with its opening quote. `cursor`: after the string.
+HR_FN FieldSpan span_of_part(const FieldSpan& field, u32 begin, u32 part, const Cursor& cursor) {
     if (part == no_part || (part == rest_part && !cursor.live)) return field;
-    const u32 n = part == rest_part ? cursor.at - 1 - begin : part;
-    const u32 before = n != 0 && is_dropped(memory, begin) ? 1 : 0;
-    const u32 after = n > before && is_dropped(memory, begin + n - 1) ? 1 : 0;
-    return {begin + before, n - before - after, field.next, true};
+    return {begin, part == rest_part ? cursor.at - 1 - begin : part, field.next, true};
 }
 
 }  // namespace headrace

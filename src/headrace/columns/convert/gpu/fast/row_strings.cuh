@@ -50,13 +50,6 @@ struct RowString {
 // Returns whether some bytes of the string are dropped.
 HR_FN bool has_dropped(const RowString& own) { return may_quote && own.until - own.before != own.raw; }
 
-// A lane's position while it copies its string.
-struct Copied {
-    u32 from;  // staged byte
-    u32 end;
-    u32 to;  // byte of the stream
-};
-
 // Returns a staged byte of a string's text, decoded if an escape before it stands for another byte together with it.
 HR_FN u8 byte_of_text(const RowMemory& memory, const RowTask& task, u32 at, bool is_first) {
     const u8* const text = staged_text(memory);
@@ -65,43 +58,14 @@ HR_FN u8 byte_of_text(const RowMemory& memory, const RowTask& task, u32 at, bool
     return decodes ? escaped_byte(text[at]) : text[at];
 }
 
-// Copies byte by byte until `to` reaches `until`; of two quotes only one, and no byte that the DFA has dropped.
-HR_FN void copy_bytes(const RowMemory& memory, const RowTask& task, u8* stream, Copied& copied, u32 until) {
-    const u8* const text = staged_text(memory);
-    if (has_escapes && decodes_escapes(task.dfa.dialect)) {
-        for (bool escaped = false; copied.from < copied.end && copied.to < until; ++copied.from) {
-            const u8 byte = text[copied.from];
-            const bool gone = is_dropped(memory, copied.from);
-            if (!gone) stream[copied.to++] = escaped ? escaped_byte(byte) : byte;
-            escaped = gone && byte == task.dfa.escape;
-        }
-        return;
-    }
-    if constexpr (by_dfa) {
-        while (copied.from < copied.end && copied.to < until) {
-            const u8 byte = text[copied.from];
-            if (!is_dropped(memory, copied.from++)) stream[copied.to++] = byte;
-        }
-        return;
-    }
-    // A part of a string may begin with the second of two quotes.
-    bool is_second = !is_dropped(memory, copied.from);
-    while (copied.from < copied.end && copied.to < until) {
-        const u8 byte = text[copied.from];
-        stream[copied.to++] = byte;
-        copied.from += byte == task.dialect.quote && !is_second ? 2 : 1;
-        is_second = false;
-    }
-}
-
 // A string in the words of the stream: bytes [skew, until) from the word at byte `slot` on.
 struct StreamWords {
     u32 slot, skew, until;
 };
 
-HR_FN StreamWords stream_words(const Copied& copied, u32 n) {
-    const u32 skew = copied.to % 4;
-    return {copied.to - skew, skew, skew + n};
+HR_FN StreamWords stream_words(u32 to, u32 n) {
+    const u32 skew = to % 4;
+    return {to - skew, skew, skew + n};
 }
 
 // Stores the words whose first byte is one of the string's, each from two words of the text. The last may have further
@@ -130,30 +94,99 @@ HR_FN void put_first_bytes(u8* stream, u32 first, const StreamWords& own) {
     }
 }
 
-// Copies the lanes' strings to `to`, one lane's after the other's, through shared memory. A word of the stream may have
-// bytes of several lanes. The lane of its first byte stores it whole, before the others store their bytes.
-HR_FN void copy_short(const RowMemory& memory, const RowTask& task, u8* stream, u8* to, const RowString& own,
-                      u32 total) {
-    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) % 4);
-    const bool by_bytes = has_dropped(own);
-    Copied copied{own.begin, own.begin + own.raw, own.before + skew};
+// Copies the lanes' strings to `to`, one lane's after the other's, through shared memory. No byte of them is dropped. A
+// word of the stream may have bytes of several lanes. The lane of its first byte stores it whole, before the others
+// store their bytes.
+HR_FN void copy_short(const RowMemory& memory, u8* stream, u8* to, const RowString& own, u32 total) {
+    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) % 4), end = own.begin + own.raw;
+    u32 from = own.begin, at = own.before + skew;  // staged byte, and byte of the stream
     for (u32 first = 0; first < total; first += stream_bytes) {
         const u32 size = min(stream_bytes, total - first) + skew;
-        const u32 n = min(copied.end - copied.from, size - min(copied.to, size));
-        const StreamWords words = stream_words(copied, n);
-        u32 first_word = 0;
-        if (!by_bytes) first_word = put_words(memory, stream, copied.from, words);
+        const u32 n = min(end - from, size - min(at, size));
+        const StreamWords words = stream_words(at, n);
+        const u32 first_word = put_words(memory, stream, from, words);
         __syncwarp();
-        if (by_bytes) {
-            copy_bytes(memory, task, stream, copied, size);
-        } else {
-            put_first_bytes(stream, first_word, words);
-            copied.from += n;
-            copied.to += n;
-        }
-        copied.to -= stream_bytes;
+        put_first_bytes(stream, first_word, words);
+        from += n;
+        at += n - stream_bytes;
         __syncwarp();
         put_stream(stream, to + first - skew, skew, size);
+        __syncwarp();
+    }
+}
+
+// The lanes' strings as chunks of staged bytes, the chunks of all 32 strings in one sequence. Each string has at least
+// one.
+struct StringChunks {
+    u32 first;       // index of this lane's first chunk
+    u32 total;       // number of chunks of all lanes
+    u32 begin, end;  // staged bytes of this lane's string
+    u32 to;          // plus a staged byte without the dropped bytes before it: byte of the result
+};
+
+HR_FN StringChunks string_chunks(const RowMemory& memory, const RowString& own) {
+    const u32 count = max((own.raw + kept_chunk - 1) / kept_chunk, 1u), until = tile::scan_warp<Sum<u32>>(count);
+    return {until - count, tile::shuffle(until, tile::lanes - 1), own.begin, own.begin + own.raw,
+            own.before + dropped_until(memory, own.begin) - own.begin};
+}
+
+// A lane's chunk: staged bytes [at, end), and the byte of the result to which the first of them goes.
+struct KeptChunk {
+    u32 at, end, begin;  // `begin`: that of the string
+    u32 to;
+};
+
+// Returns the chunk `first` + lane. If there is none, the chunk is empty and follows the last string. `started`: number
+// of strings that begin before chunk `first`; then that of those before the next 32 chunks.
+HR_FN KeptChunk chunk_of(const RowMemory& memory, const StringChunks& own, u32 first, u32& started) {
+    const u32 place = own.first - first;
+    const u32 starts = __reduce_or_sync(tile::all_lanes, place < tile::lanes ? 1u << place : 0);
+    const u32 owner = started + static_cast<u32>(__popc(starts & (~0u >> (31 - tile::lane())))) - 1;
+    started += static_cast<u32>(__popc(starts));
+    const u32 from = tile::shuffle(own.begin - kept_chunk * own.first, owner), end = tile::shuffle(own.end, owner);
+    const u32 at = min(from + kept_chunk * (first + tile::lane()), end);
+    const u32 begin = has_escapes ? tile::shuffle(own.begin, owner) : 0;
+    return {at, end, begin, tile::shuffle(own.to, owner) + at - dropped_until(memory, at)};
+}
+
+// Stores the bytes of a chunk that are not dropped from byte `to` of the stream on. Returns one past the last.
+HR_FN u32 put_kept(const RowMemory& memory, const RowTask& task, const KeptChunk& chunk, u8* stream, u32 to) {
+    const u32 at = chunk.at;
+    const u32* const dropped = memory.dropped + at / 32;
+    const u32 gone = __funnelshift_r(dropped[0], dropped[1], at) | ~low_mask(min(chunk.end - at, kept_chunk));
+    u32 words[kept_chunk / 4];
+    load_from(staged_words(memory), at, words);
+#pragma unroll
+    for (u32 k = 0; k < kept_chunk; ++k) {
+        if ((gone >> k & 1) != 0) continue;
+        stream[to++] = has_escapes ? byte_of_text(memory, task, at + k, at + k == chunk.begin)
+                                   : static_cast<u8>(words[k / 4] >> (8 * (k % 4)));
+    }
+    return to;
+}
+
+// Copies the lanes' strings to `to`, without the dropped bytes. A lane takes a chunk of any of them, so that long and
+// short strings take the same time. Of the pieces that fill the stream, the warp takes every `step`th from `piece` on.
+HR_FN void copy_kept(const RowMemory& memory, const RowTask& task, u8* stream, u8* to, const RowString& strings,
+                     u32 piece, u32 step) {
+    constexpr u32 rounds = stream_bytes / (kept_chunk * tile::lanes), piece_chunks = rounds * tile::lanes;
+    const StringChunks own = string_chunks(memory, strings);
+    for (u32 first = piece * piece_chunks; first < own.total; first += step * piece_chunks) {
+        u32 started = static_cast<u32>(__popc(__ballot_sync(tile::all_lanes, own.first < first)));
+        u32 skew = 0, size = 0;
+        u32 begin = 0;  // byte of the result at the begin of the stream; -1 to -3 before an aligned word
+#pragma unroll 1
+        for (u32 i = 0; i < rounds; ++i) {
+            const KeptChunk chunk = chunk_of(memory, own, first + i * tile::lanes, started);
+            if (i == 0) {
+                begin = tile::shuffle(chunk.to, 0);
+                skew = (static_cast<u32>(reinterpret_cast<u64>(to)) + begin) % 4;
+                begin -= skew;
+            }
+            size = put_kept(memory, task, chunk, stream, chunk.to - begin);
+        }
+        __syncwarp();
+        put_stream(stream, to + static_cast<i32>(begin), skew, tile::shuffle(size, tile::lanes - 1));
         __syncwarp();
     }
 }
@@ -171,19 +204,6 @@ HR_FN void copy_whole(const RowMemory& memory, u8* to, u32 from, u32 n) {
     if (tile::lane() >= head + tail) return;
     const u32 at = tile::lane() < head ? tile::lane() : n - tail + tile::lane() - head;
     *tile::in_global(to + at) = text[from + at];
-}
-
-// Copies a string with dropped bytes by a warp, four bytes per lane.
-HR_FN void copy_kept(const RowMemory& memory, const RowTask& task, u8* to, u32 from, u32 n) {
-    for (u32 i = 4 * tile::lane(); i < n; i += 4 * tile::lanes) {
-        const u32 count = min(n - i, 4u), at = from + i;
-        const u32* const dropped = memory.dropped + at / 32;
-        const u32 gone = __funnelshift_r(dropped[0], dropped[1], at) & low_mask(count);
-        u8* place = to + i - (dropped_until(memory, at) - dropped_until(memory, from));
-        for (u32 k = 0; k < count; ++k) {
-            if (!(gone >> k & 1)) *tile::in_global(place++) = byte_of_text(memory, task, at + k, at + k == from);
-        }
-    }
 }
 
 // Copies the lanes' strings to `to` if none is longer than a word; no stream is built for these.
@@ -207,44 +227,23 @@ HR_FN void leave_to_block(RowStrings& strings, u8* to, const RowString& own) {
     aside.until[tile::lane()] = static_cast<u16>(own.until);
 }
 
-// Copies a string by a warp.
-HR_FN void copy_string(const RowMemory& memory, const RowTask& task, u8* to, const RowString& own) {
-    if (has_dropped(own)) {
-        copy_kept(memory, task, to + own.before, own.begin, own.raw);
-    } else {
-        copy_whole(memory, to + own.before, own.begin, own.raw);
-    }
-}
-
-// Returns whether a warp copies the lanes' strings one by one: a lane's share of the work would keep the others
-// waiting.
-HR_FN bool copies_each(const RowString& own, u32 total) {
-    if (total < long_string) return false;
-    return __any_sync(tile::all_lanes, own.raw >= long_string || (total > dropped_strings && has_dropped(own)));
-}
-
-// Copies the lanes' strings, one after the other.
-HR_FN void copy_each(const RowMemory& memory, const RowTask& task, u8* to, const RowString& own) {
+// Copies the lanes' strings, one after the other, by a warp. No byte of them is dropped.
+HR_FN void copy_each(const RowMemory& memory, u8* to, const RowString& own) {
 #pragma unroll 1
-    for (u32 lane = 0; lane < tile::lanes; ++lane) {
-        copy_string(memory, task, to,
-                    {tile::shuffle(own.begin, lane), tile::shuffle(own.raw, lane), tile::shuffle(own.before, lane),
-                     tile::shuffle(own.until, lane)});
-    }
+    for (u32 lane = 0; lane < tile::lanes; ++lane)
+        copy_whole(memory, to + tile::shuffle(own.before, lane), tile::shuffle(own.begin, lane),
+                   tile::shuffle(own.raw, lane));
 }
 
-// Copies a string by all warps, each a part.
-HR_FN void copy_part(const RowMemory& memory, const RowTask& task, u8* to, const RowString& own) {
-    const u32 part = (own.raw / warps + 4 * tile::lanes) / (4 * tile::lanes) * (4 * tile::lanes);
-    const u32 first = min(tile::warp() * part, own.raw), n = min(part, own.raw - first), from = own.begin + first;
-    if (!has_dropped(own)) return copy_whole(memory, to + own.before + first, from, n);
-    const u32 before = own.before + first - (dropped_until(memory, from) - dropped_until(memory, own.begin));
-    const u32 size = n - (dropped_until(memory, from + n) - dropped_until(memory, from));
-    copy_string(memory, task, to, {from, n, before, before + size});
+// Copies a string without dropped bytes by all warps, each a part.
+HR_FN void copy_part(const RowMemory& memory, u8* to, u32 from, u32 n) {
+    const u32 part = (n / warps + 4 * tile::lanes) / (4 * tile::lanes) * (4 * tile::lanes);
+    const u32 first = min(tile::warp() * part, n);
+    copy_whole(memory, to + first, from + first, min(part, n - first));
 }
 
 // Copies the strings that were left to all warps. All warps call this after a barrier.
-HR_FN void copy_long(const RowMemory& memory, const RowTask& task, const RowStrings& strings) {
+HR_FN void copy_long(const RowMemory& memory, const RowTask& task, RowStrings& strings) {
     for (u32 i = 0; i < strings.long_count; ++i) {
         const LongStrings& aside = strings.longs[i];
         const auto own = [&](u32 owner) {
@@ -252,12 +251,18 @@ HR_FN void copy_long(const RowMemory& memory, const RowTask& task, const RowStri
                              aside.until[owner]};
         };
         const RowString mine = own(tile::lane());
-        // An escape may precede a part of a string with dropped bytes.
-        const bool divides = mine.raw >= long_string && (!has_escapes || !has_dropped(mine));
-        const u32 shared = __ballot_sync(tile::all_lanes, divides);
-        for (u32 left = shared; left != 0; left &= left - 1) copy_part(memory, task, aside.to, own(first_bit(left)));
+        if (may_quote && __any_sync(tile::all_lanes, has_dropped(mine))) {
+            copy_kept(memory, task, strings.streams[tile::warp()], aside.to, mine, tile::warp(), warps);
+            continue;
+        }
+        const u32 shared = __ballot_sync(tile::all_lanes, mine.raw >= long_string);
+        for (u32 left = shared; left != 0; left &= left - 1) {
+            const RowString one = own(first_bit(left));
+            copy_part(memory, aside.to + one.before, one.begin, one.raw);
+        }
         for (u32 owner = tile::warp(); owner < tile::lanes; owner += warps) {
-            if (!(shared >> owner & 1)) copy_string(memory, task, aside.to, own(owner));
+            const RowString one = own(owner);
+            if (!(shared >> owner & 1)) copy_whole(memory, aside.to + one.before, one.begin, one.raw);
         }
     }
 }
@@ -284,9 +289,7 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
         const u32 begin = cursors[i].at;
         const bool missing = is_missing(task, cursors[i]);
         FieldSpan field = next_field(memory, task, cursors[i]);
-        if constexpr (!may_quote) field.n = part != no_part ? part : field.n;
-        const bool is_split = may_quote && splits_records && (group.begins || group.ends);
-        if (is_split) field = span_of_part(memory, field, begin, part, cursors[i]);
+        if (splits_records && group.has_parts) field = span_of_part(field, begin, part, cursors[i]);
         const u32 last = cursors[i].at - 1, end = last - delimiter_more(task, last, cursors[i].end);
         const bool is_null = cursors[i].live && !missing &&
                              is_null_text(memory, task, tile, column, group.columns, begin, end, cursors[i].live);
@@ -305,14 +308,19 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
         if (cursors[i].live) put_offset(column, group.row + i * tile::lanes + 1, place + until);
         const RowString own{field.begin, field.n, until - n, until};
         u8* const to = column.values + place;
-        if (__all_sync(tile::all_lanes, own.raw <= tiny_string && !has_dropped(own))) {
+        u8* const stream = strings.streams[tile::warp()];
+        const bool drops = may_quote && __any_sync(tile::all_lanes, has_dropped(own));
+        if (!drops && __all_sync(tile::all_lanes, own.raw <= tiny_string)) {
             copy_tiny(memory, to, own);
         } else if (total > long_strings) {
             leave_to_block(strings, to, own);
-        } else if (copies_each(own, total)) {
-            copy_each(memory, task, to, own);
+        } else if (drops) {
+            copy_kept(memory, task, stream, to, own, 0, 1);
+        } else if (total >= long_string && __any_sync(tile::all_lanes, own.raw >= long_string)) {
+            // A lane's share of the work would keep the others waiting.
+            copy_each(memory, to, own);
         } else {
-            copy_short(memory, task, strings.streams[tile::warp()], to, own, total);
+            copy_short(memory, stream, to, own, total);
         }
         place += total;
         const bool is_empty =

@@ -40,8 +40,7 @@ constexpr u32 pad_vectors = 5;    // vectors after the tile that loads may reach
 constexpr u32 pad_chunks = 3;
 constexpr u32 stream_bytes = may_quote ? 512 : 1360;
 constexpr u32 tiny_string = 4;
-// From this size on a warp copies strings of 32 rows one by one if some have dropped bytes.
-constexpr u32 dropped_strings = 48 * tile::lanes;
+constexpr u32 kept_chunk = 8;      // staged bytes that a lane copies at a time if some strings have dropped bytes
 constexpr u32 long_string = 1024;  // from this size on a warp or a block copies a string, instead of a lane
 constexpr u32 long_strings = 128 * tile::lanes;  // bytes of 32 strings; from this size on all warps copy them together
 constexpr u32 string_head = STRING_HEAD;
@@ -61,9 +60,10 @@ struct LeftPlace {
 
 // Records of which a tile has a part.
 struct SplitRecords {
-    u32 enters;    // entry of the column table from which on the fields of the first record are in the tile
-    u32 skipped;   // fields in the tile that precede those of this entry
-    u32 last_end;  // the last field end that is staged: a later field goes on after the tile
+    u32 enters;     // entry of the column table from which on the fields of the first record are in the tile
+    u32 skipped;    // fields in the tile that precede those of this entry
+    u16 last_end;   // the last field end that is staged: a later field goes on after the tile
+    u16 is_staged;  // not 0 if all is staged that the tile owns of the field in which it begins
 };
 
 // One past the end of each record, after the first record's begin. If each thread stores those of 64 records of two
@@ -125,6 +125,7 @@ HR_FN RowStrings& row_strings(RowMemory& memory) {
 
 // Properties of the tile, the same in every thread.
 struct RowTile {
+    const TileStart* entries;  // `entry` and `next` in device memory
     TileStart entry, next;
     const u8* text;
     i64 origin;  // staged byte s is the text's byte s + origin
