@@ -35,7 +35,7 @@ def test_fields_have_their_offsets():
 def test_packer_takes_part_of_the_fields():
     task = layout("ConvertTask")
     assert task.packer(last="tiles").format == "=QQI"
-    assert layout("RowTask").packer(first="columns").format == "=IIHH8sQII40s"
+    assert layout("RowTask").packer(first="columns").format == "=IIHH8sQII32s"
     assert struct.calcsize(task.packer(last="tiles").format) == task.offset("base")
 
 

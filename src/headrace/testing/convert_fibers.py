@@ -113,7 +113,7 @@ class _Roles:
         self.roles = word_roles(data, dialect, words, skew)
 
     def pack(self, dialect: Dialect) -> tuple[bytes, bytes]:
-        return dfa_dialect(dialect), pack_dfa(dialect, DfaOutput(_At(self.tables), _At(self.roles), None))
+        return dfa_dialect(dialect), pack_dfa(dialect, DfaOutput(_At(self.tables), _At(self.roles)))
 
 
 def word_roles(data: bytes, dialect: Dialect, words: int, skew: int) -> NDArray[np.uint64]:

@@ -57,7 +57,6 @@ static_assert(sizeof(DfaTables<8>) == 848 && sizeof(DfaTables<16>) == 1376 && si
 struct DfaTask {
     const void* tables;     // DfaTables<count>
     const DfaRoles* roles;  // of each 32 bytes, from the 16-byte boundary at or before the text on
-    const u32* marks;       // lenient quotes that open no field, one bit per byte of text; or null
     u8 separator_more;      // bytes of a separator before its last one
     u8 line_end_more;       // bytes of a line end before its last one
     u8 escape;              // if there is one
@@ -65,7 +64,7 @@ struct DfaTask {
     bool has_high_bytes;  // a delimiter has bytes outside ASCII: it may be a part of a character
     DialectFlags dialect;
 };
-static_assert(sizeof(DfaTask) == 40);
+static_assert(sizeof(DfaTask) == 32);
 
 // Composition of state maps of up to 16 states, four bits a state: first `a`, then `b`. It does not commute. For
 // example, with a = {1, 1, ...} and b = {1, 0, ...}: join(a, b) maps state 0 to b[a[0]] = b[1] = 0, and join(b, a) maps

@@ -172,7 +172,7 @@ def recorded_search(plan: SearchPlan, counts: tuple[int, int]) -> tuple[Recordin
 
     `counts`: numbers of the caller's buffers that begin as zeros, and of the others.
     """
-    if plan.variants[-1][0] == "dfa" and (plan.tables_begin is None or plan.dialect.looks_ahead):
+    if plan.variants[-1][0] == "dfa" and plan.tables_begin is None:
         return None
     objects = plan.dialect, plan.variants, plan.tuning, plan.fused
     return _searches.get_or_create(lambda: _recorded(plan, *counts), *objects, key=(*counts, plan.tables_begin))

@@ -83,7 +83,6 @@ class DfaOutput:
 
     tables: DeviceBuffer  # DFA_TABLES
     roles: DeviceBuffer  # DfaRoles of each 32 bytes (dfa_tables.hpp)
-    marks: DeviceBuffer | None  # a bit for each byte, set for lenient quotes that open no field; None if quotes are strict
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +169,7 @@ class Search:
         """Enqueue the kernels that mark lenient quotes that open no field."""
         threads, size = self._tuning.scan_threads, self._bytes
         tiles = -(-(size + self._skew) // (threads * _THREAD_BYTES))
-        self._marks = self._launcher.allocate(max(tiles * threads * _THREAD_BYTES, self.tiles * self._tuning.tile) // 8 + 8)
+        self._marks = self._launcher.allocate(most(tiles * threads * _THREAD_BYTES, self.tiles * self._tuning.tile) // 8 + 8)
         if self._is_empty:
             return
         runs = self._launcher.allocate(2 * tiles)
@@ -226,7 +225,7 @@ class Search:
             else:
                 self._scan(_SCAN_MAPS, [maps, self.tiles, states, before, self._scan_memory["maps"]])
             self._launch(_SUMMARIZE_DFA, defines, [*head, states, roles, self._summaries, totals, before])
-        self.dfa = DfaOutput(table, roles, self._marks)
+        self.dfa = DfaOutput(table, roles)
         return states
 
     def _launch(self, entry: Entry, defines: dict[str, int], args: list[object]) -> None:

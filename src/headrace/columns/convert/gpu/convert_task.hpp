@@ -129,6 +129,6 @@ struct ConvertTask {
     u32 raise_mask;   // bit f set: fault f is to be raised; RAISE_DEFERRED for FAULT_DEFERRED
     u32 reserved;
 };
-static_assert(sizeof(ConvertTask) == 120);
+static_assert(sizeof(ConvertTask) == 112);
 
 HR_END_NAMESPACE

@@ -176,7 +176,7 @@ def _flags_of_rules(column: ColumnAddresses, rules: np.void) -> int:
 def pack_dfa(dialect: Dialect, dfa: DfaOutput) -> bytes:
     """Return DfaTask as bytes for a text that the DFA search read."""
     has_high = max(b"".join(dialect.delimiters.values())) >= 128
-    addresses = dfa.tables.address, dfa.roles.address, 0 if dfa.marks is None else dfa.marks.address
+    addresses = dfa.tables.address, dfa.roles.address
     more = len(dialect.sep) - 1, len(dialect.lineterminator or b"\n") - 1
     escape = (dialect.escape_char or b"\0")[0]
     head: bytes = packed(_DFA_HEAD, *addresses, *more, escape)

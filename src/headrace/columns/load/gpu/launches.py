@@ -107,7 +107,7 @@ class ConversionLaunches:
     def speculative(self, group: ColumnGroup, *, lists: bool, expects_declined: bool) -> SpeculativeConversion:
         """Return the conversion of a group with estimated sizes, for texts that the first search variant reads.
 
-        The launches are recorded for texts that byte masks read, or that only the DFA reads without marks of lenient quotes.
+        The launches are recorded for texts that byte masks read, or that only the DFA reads.
         """
         measured = None if self._structure.measured_strings else self.fast_columns(group, writes=False)
         converted = self.fast_columns(group, writes=True)
@@ -116,7 +116,7 @@ class ConversionLaunches:
         arguments = argument_template(self._gpu_plan, group, (measured, converted), tables)
         path = ConversionPath.of(converted, lists=lists, expects_declined=expects_declined)
         conversion = SpeculativeConversion(arguments, path)
-        return conversion if by_dfa and (not tables or self._dialect.looks_ahead) else self._recorded(group, conversion)
+        return conversion if by_dfa and not tables else self._recorded(group, conversion)
 
     def _recorded(self, group: ColumnGroup, conversion: SpeculativeConversion) -> SpeculativeConversion:
         """Return a conversion with its launches, recorded for the symbols that `SpeculativeConversion.replay` gives values."""
@@ -124,7 +124,7 @@ class ConversionLaunches:
         nbytes, tiles, rows = recorder.numbers
         text, totals, entries, sums, sizes, marks, argument_buffer, faults, roles = recorder.given
         variants = tuple([variant for variant in self._structure.variants if by_dfa or variant != "dfa"])
-        dfa = DfaOutput(BufferSlice(argument_buffer, conversion.arguments.dfa_begin), roles, None) if by_dfa else None
+        dfa = DfaOutput(BufferSlice(argument_buffer, conversion.arguments.dfa_begin), roles) if by_dfa else None
         tile_buffers: Any = {"totals": totals, "entries": entries, "tiles": tiles, "extra": (), "variants": variants, "dfa": dfa}
         structure = replace(self._structure, **tile_buffers)
         strings: Any = strings_of_search(structure, sums, sizes, marks)

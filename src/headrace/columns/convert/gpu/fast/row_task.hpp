@@ -92,7 +92,7 @@ struct RowTask {
     u32 sums;           // words of a tile in `sums`: columns of strings and of kind `empty`, the latter last
     DfaTask dfa;        // of texts that only the DFA search reads
 };
-static_assert(sizeof(RowTask) == 88);
+static_assert(sizeof(RowTask) == 80);
 
 // Bits of a tile's mark. The first two select the columns that the general path converts.
 enum RowMark : u32 {
