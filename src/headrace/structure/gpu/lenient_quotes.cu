@@ -74,14 +74,14 @@ struct LookedAt {
     }
 };
 
-// The bits of 64 bytes of text, 16 of which are in each vector.
-HR_FN u64 bits_of(const uint4 (&vectors)[4], u8 byte) {
-    const u32 pattern = tile::repeated(byte);
+// The bits of 64 bytes of text, 16 of which are in each vector, that are one of these bytes.
+template <class... Byte>
+HR_FN u64 bits_of(const uint4 (&vectors)[4], Byte... bytes) {
+    const auto find = [&](u32 word) { return (tile::equals(word, tile::repeated(bytes)) | ...); };
     u64 result = 0;
 #pragma unroll
     for (u32 v = 0; v < 4; ++v) {
-        const tile::Bits found = {{tile::equals(vectors[v].x, pattern), tile::equals(vectors[v].y, pattern),
-                                   tile::equals(vectors[v].z, pattern), tile::equals(vectors[v].w, pattern)}};
+        const tile::Bits found = {{find(vectors[v].x), find(vectors[v].y), find(vectors[v].z), find(vectors[v].w)}};
         result |= static_cast<u64>(tile::gather(found)) << (v * 16);
     }
     return result;
@@ -134,13 +134,9 @@ struct OwnRuns {
     // Return the runs that open a field if they begin it. `next`: kind of the next decisive run after the thread's
     // bytes.
     __device__ u64 real(u32 next) const {
-        u64 found = own | (next == may_close ? last_odd() : 0);
-        for (u64 left = closing; left != 0; left &= left - 1) {
-            const u64 before = (left & (0 - left)) - 1, others = decisive() & before;
-            const u64 from = others == 0 ? ~u64{0} : ~u64{0} << (63 - leading_zeros(others));
-            found |= odd & before & from;
-        }
-        return found;
+        const u64 first = decisive() & (0 - decisive());
+        return own | (next == may_close ? last_odd() : 0) |
+               (odd & (closing - before_closing() - (first & closing ? 1 : 0)));
     }
 
     // Return the kind of the first decisive run.
@@ -150,11 +146,19 @@ struct OwnRuns {
     }
 
 private:
+    // Return the decisive runs directly before one that may close. In a reversed word, a carry that begins after a
+    // closing run ends at the next decisive one. `closing` minus these runs has the bits from each of them up to the
+    // closing one.
+    __device__ u64 before_closing() const {
+        const u64 all = __brevll(decisive());
+        return __brevll(((__brevll(closing) << 1) + ~all) & all);
+    }
+
     // Return the delimiters, of one byte each. Bytes outside of the text are such, too.
     static __device__ u64 delimiters_of(const LookedAt& all, const uint4 (&vectors)[4], i64 at) {
-        u64 found = bits_of(vectors, all.dialect.separator[0]);
-        found |= bits_of(vectors, all.dialect.universal ? u8{'\n'} : all.dialect.line_end[0]);
-        if (all.dialect.universal) found |= bits_of(vectors, u8{'\r'});
+        const bool universal = all.dialect.universal;
+        const u8 line_end = universal ? u8{'\n'} : all.dialect.line_end[0];
+        u64 found = bits_of(vectors, all.dialect.separator[0], line_end, universal ? u8{'\r'} : line_end);
         if (at < 0) found |= ~(~u64{0} << static_cast<u32>(-at));
         const u64 left = all.size - static_cast<u64>(at);
         return left < thread_bytes ? found | ~u64{0} << left : found;
