@@ -206,6 +206,22 @@ def test_strings_with_dropped_quotes_that_a_warp_copies(escape):
     check("\n".join(lines).encode(), header=False, schema=["int64", "string"], shape=shape, **options)
 
 
+@pytest.mark.parametrize("escape", [None, "\\"])
+@pytest.mark.parametrize("seed", seeds(8))
+def test_texts_of_all_lengths_with_dropped_quotes(seed, escape):
+    """Lanes copy chunks of short and long texts, of empty ones, and of texts that drop nothing."""
+    rng = random.Random(seed)
+    quote = '""' if escape is None else escape + '"'
+    pieces, lengths = ["x", "yz", quote, quote * 2], rng.choice([(0, 1, 9), (0, 4, 5, 6, 40), (60, 99), (0, 3, 300), (9, 2000)])
+    lines = [
+        ",".join('"' + "".join(rng.choices(pieces, (8, 4, 1, 1), k=rng.choice(lengths))) + '"' for _ in range(2)) + f",{i}"
+        for i in range(6000 // max(lengths))
+    ]
+    schema, options = ["string", "string", "int64"], {"escape_char": escape, "double_quote": escape is None}
+    data = "\n".join(lines).encode()
+    check(data, header=False, schema=schema, shape=LARGER_SHAPE, seed=seed, skew=rng.randrange(16), **options)
+
+
 @pytest.mark.parametrize("inside", ["ab,c\n", "abc,d\n\n", 'a""b,c\n', "x" * 9])
 def test_tiles_inside_quotes_that_look_like_records(inside):
     plain = "".join(f'{i},"s{i}"\n' for i in range(200))
