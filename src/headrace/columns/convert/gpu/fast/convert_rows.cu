@@ -235,6 +235,7 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
     const u32 begin = min(tile::warp() * run, all);
     u64 targets = 0;
     if (threadIdx.x == 0) memory.has_kinds = memory.left_count = 0;
+    if (may_quote && !by_dfa && threadIdx.x == 0) memory.has_doubled = 0;
     if (task.strings != 0) {
         if (threadIdx.x == 0) row_strings(memory).long_count = 0;
         targets = string_targets(task, string_begins, sizes, begin / tile::lanes);
@@ -247,7 +248,8 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
     for (u32 own = begin; own < end; own += per_warp) {
         const u32 record = own + tile::lane();
         const bool has_parts = (tile.far && own == 0) || (tile.far_after && tile.records - own < tile::lanes);
-        const RowGroup group{tile.entry.record + own, tile.entry.record + record, all_columns, has_parts};
+        const RowGroup group{tile.entry.record + own, tile.entry.record + record, all_columns, has_parts,
+                             may_quote && (by_dfa || has_parts || memory.has_doubled != 0)};
         Cursor cursors[per_lane];
 #pragma unroll
         for (u32 i = 0; i < per_lane; ++i) cursors[i] = cursor_at(memory, tile, record + i * tile::lanes);

@@ -57,6 +57,7 @@ struct RowGroup {
     u64 row;                       // row of this lane's first cursor
     const ConvertColumn* columns;  // the table of the general conversion
     bool has_parts;                // one of the records is read in parts
+    bool may_drop;                 // bytes within the fields' text may be dropped
 };
 
 // A field: its text without enclosing quotes.

@@ -62,8 +62,10 @@ HR_FN HeadWord resolve_head(RowMemory& memory, const PlainDialect& dialect, u32 
     const u32 quotes = there ? memory.dropped[word] : 0;
     const u32 within = inside_of_head(memory, quotes, inside);
     const bool quote_before = there && word != 0 && memory.dropped[word - 1] >> 31 != 0;
+    const u32 dropped = dropped_of(dialect, quotes, within, quote_before);
     if (there) memory.ends[word] = ends & ~within;
-    return count_head(memory, dropped_of(dialect, quotes, within, quote_before));
+    if (HR_WRITES && (quotes & ~dropped) != 0) memory.has_doubled = 1;
+    return count_head(memory, dropped);
 }
 
 // Stores the word. Counts end with halo_bytes at the tile, where the tile's counts continue. Call after a barrier.
@@ -119,6 +121,7 @@ HR_FN LineEnds resolve_words(RowMemory& memory, const PlainDialect& dialect, u32
         own.ends[i] &= ~own.inside[i];
         lines.words[i] = own.lines[i] & ~own.inside[i];
         dropped[i] = dropped_of(dialect, own.quotes[i], own.inside[i], quote_before);
+        if (HR_WRITES && (own.quotes[i] & ~dropped[i]) != 0) memory.has_doubled = 1;
         quote_before = own.quotes[i] >> 31 != 0;
     }
     store_thread_words(memory.ends + head_chunks, own.ends);

@@ -294,7 +294,7 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
         const bool is_null = cursors[i].live && !missing &&
                              is_null_text(memory, task, tile, column, group.columns, begin, end, cursors[i].live);
         if (is_null) field.n = 0;
-        const u32 n = kept_bytes(memory, field.begin, field.begin + field.n, field.quoted);
+        const u32 n = group.may_drop ? kept_bytes(memory, field.begin, field.begin + field.n, field.quoted) : field.n;
         const u32 until = tile::scan_warp<Sum<u32>>(n);
         const u32 total = tile::shuffle(until, tile::lanes - 1);
         if (i == 0 && group.first == tile.entry.record) {
@@ -309,7 +309,7 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
         const RowString own{field.begin, field.n, until - n, until};
         u8* const to = column.values + place;
         u8* const stream = strings.streams[tile::warp()];
-        const bool drops = may_quote && __any_sync(tile::all_lanes, has_dropped(own));
+        const bool drops = group.may_drop && __any_sync(tile::all_lanes, has_dropped(own));
         if (!drops && __all_sync(tile::all_lanes, own.raw <= tiny_string)) {
             copy_tiny(memory, to, own);
         } else if (total > long_strings) {

@@ -96,7 +96,10 @@ struct RowMemory {
     u32 sums[MAX_ROW_STRINGS];        // bytes that the tile owns, for each measured column of strings
     u32 has_kinds;                    // not 0 if a column of kind `empty` has values
     u32 begins[by_dfa ? chunks : 1];  // first bytes of records, by the DFA
-    u32 malformed_count;
+    union {
+        u32 malformed_count;  // by the DFA
+        u32 has_doubled;      // by masks: not 0 if two quotes in quotes mean one somewhere
+    };
     u16 malformed[by_dfa ? max_malformed : 2];  // bytes of malformed quotes in the tile
     u32 left_count;
     u32 left_first;  // index of the tile's first field in the list of all
