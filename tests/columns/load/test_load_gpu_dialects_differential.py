@@ -10,6 +10,7 @@ import pytest
 
 import headrace
 from headrace.columns.load.gpu.load import GpuTuning
+from headrace.columns.load.gpu.speculative import SpeculativeConversion
 from tests.columns.load.load_gpu_cases import LARGER_SHAPE, read_on_fibers, same_table
 from tests.columns.load.load_gpu_dialects_cases import DIALECTS, SHAPES, case, outcome
 
@@ -53,6 +54,21 @@ def test_long_runs_of_spaces_around_fields(seed: int) -> None:
     options = {"strip": True, "header": False, "on_error": "null", "null_values": rng.choice([[""], ["", "1"], ()])}
     types = rng.choice([["string", "string", "string"], ["string", "int64", "date32"], None])
     compare(text.encode(), options | ({} if types is None else {"schema": types}), rng.choice(SHAPES), seed)
+
+
+def test_launches_of_texts_with_lenient_quotes_are_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    replayed: list[SpeculativeConversion] = []
+    replay = SpeculativeConversion.replay
+
+    def counted(conversion: SpeculativeConversion, *args: Any) -> Any:
+        replayed.append(conversion)
+        return replay(conversion, *args)
+
+    monkeypatch.setattr(SpeculativeConversion, "replay", counted)
+    data = b"".join(b'%d,"text "%d"\n' % (row, row) for row in range(900))
+    for _ in range(2):  # the first read finds that only the automaton reads the text
+        assert compare(data, {"lenient_quotes": True, "on_error": "null", "header": False}, LARGER_SHAPE, 1)
+    assert replayed
 
 
 @pytest.mark.long_except("0")
