@@ -1,6 +1,6 @@
 // Copies the strings of rows. Short ones are gathered in shared memory, so that stores are adjacent. Long ones are
-// copied by all warps once all rows are read. If bytes of some are dropped, the strings of 32 rows are copied in chunks.
-// The sizes measured per 32 records give each warp the target of its first row.
+// copied by all warps once all rows are read. If bytes of some are dropped, the strings of 32 rows are copied in
+// chunks. The sizes measured per 32 records give each warp the target of its first row.
 #pragma once
 
 #include "columns/convert/gpu/fast/row_sizes.cuh"
