@@ -221,6 +221,20 @@ def test_misaligned_vectors(mistakes):
     mistakes.launch("misaligned", 1, 1, [aligned(8), aligned(4), 4])
 
 
+@pytest.mark.parametrize("writes", [0, 1])
+def test_misaligned_words(mistakes, writes):
+    error, _ = found(mistakes, "undefined", "misaligned_word", 1, [aligned(8), 1, writes])
+    assert "a misaligned access" in str(error)
+    mistakes.launch("misaligned_word", 1, 1, [aligned(8), 2, writes])
+
+
+def test_misaligned_structs_are_found_by_a_build_of_their_own():
+    kernels = program(SOURCE, build="aligned")
+    error, _ = found(kernels, "undefined", "misaligned_struct", 1, [aligned(16), aligned(8), 2])
+    assert "a misaligned access" in str(error)
+    kernels.launch("misaligned_struct", 1, 1, [aligned(16), aligned(8), 4])
+
+
 def aligned(count):
     """Zeros whose address is a multiple of 16."""
     buffer = np.zeros(count + 4, np.uint32)
