@@ -13,7 +13,7 @@ LINES = SOURCE.read_text(encoding="utf-8").splitlines()
 
 @pytest.fixture(scope="module")
 def mistakes():
-    return program(SOURCE)
+    return program(SOURCE, build="explained")
 
 
 def words(count):
@@ -228,10 +228,17 @@ def test_misaligned_words(mistakes, writes):
     mistakes.launch("misaligned_word", 1, 1, [aligned(8), 2, writes])
 
 
-def test_misaligned_structs_are_found_by_a_build_of_their_own():
-    kernels = program(SOURCE, build="aligned")
-    error, _ = found(kernels, "undefined", "misaligned_struct", 1, [aligned(16), aligned(8), 2])
+def test_misaligned_structs(mistakes):
+    error, _ = found(mistakes, "undefined", "misaligned_struct", 1, [aligned(16), aligned(8), 2])
     assert "a misaligned access" in str(error)
+    mistakes.launch("misaligned_struct", 1, 1, [aligned(16), aligned(8), 4])
+
+
+def test_the_checked_build_stops_where_behaviour_is_undefined():
+    kernels = program(SOURCE, build="checked")
+    error, line = found(kernels, "undefined", "misaligned_struct", 1, [aligned(16), aligned(8), 2])
+    assert "reinterpret_cast<const Large*>" in line
+    assert "HEADRACE_FIBERS_BUILD=explained" in str(error)
     kernels.launch("misaligned_struct", 1, 1, [aligned(16), aligned(8), 4])
 
 

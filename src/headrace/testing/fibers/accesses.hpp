@@ -44,12 +44,6 @@ constexpr u64 MAX_NULL_OFFSET = 4096;
     stop(found, where);
 }
 
-inline void require_aligned(const volatile void* p, u64 size, const void* where) {
-    if (reinterpret_cast<u64>(p) % size == 0 || !device.running) return;
-    device.finding.address = reinterpret_cast<u64>(p);
-    stop(FaultKind::UNDEFINED, where, "a misaligned access");
-}
-
 inline void touch(const volatile void* p, u64 size, Access access, bool whole, const void* where) {
     Fiber* me = device.running;
     if (!me || !ACCESSES_ARE_SEEN || size == 0) return;  // the program is still being loaded

@@ -10,26 +10,13 @@
 extern "C" {
 using headrace::fibers::Access;
 
-// Accesses of these names are to types that are aligned to their size.
 #define FIBERS_ACCESS(size)                                                                                            \
-    void __tsan_read##size(void* p) {                                                                                  \
-        headrace::fibers::require_aligned(p, size, FIBERS_HERE);                                                       \
-        headrace::fibers::touch(p, size, Access::READ, true, FIBERS_HERE);                                             \
-    }                                                                                                                  \
-    void __tsan_write##size(void* p) {                                                                                 \
-        headrace::fibers::require_aligned(p, size, FIBERS_HERE);                                                       \
-        headrace::fibers::touch(p, size, Access::WRITE, true, FIBERS_HERE);                                            \
-    }                                                                                                                  \
+    void __tsan_read##size(void* p) { headrace::fibers::touch(p, size, Access::READ, true, FIBERS_HERE); }             \
+    void __tsan_write##size(void* p) { headrace::fibers::touch(p, size, Access::WRITE, true, FIBERS_HERE); }           \
     void __tsan_unaligned_read##size(void* p) { headrace::fibers::touch(p, size, Access::READ, true, FIBERS_HERE); }   \
     void __tsan_unaligned_write##size(void* p) { headrace::fibers::touch(p, size, Access::WRITE, true, FIBERS_HERE); } \
-    void __tsan_volatile_read##size(void* p) {                                                                         \
-        headrace::fibers::require_aligned(p, size, FIBERS_HERE);                                                       \
-        headrace::fibers::touch_volatile(p, size, false, FIBERS_HERE);                                                 \
-    }                                                                                                                  \
-    void __tsan_volatile_write##size(void* p) {                                                                        \
-        headrace::fibers::require_aligned(p, size, FIBERS_HERE);                                                       \
-        headrace::fibers::touch_volatile(p, size, true, FIBERS_HERE);                                                  \
-    }                                                                                                                  \
+    void __tsan_volatile_read##size(void* p) { headrace::fibers::touch_volatile(p, size, false, FIBERS_HERE); }        \
+    void __tsan_volatile_write##size(void* p) { headrace::fibers::touch_volatile(p, size, true, FIBERS_HERE); }        \
     void __tsan_unaligned_volatile_read##size(void* p) {                                                               \
         headrace::fibers::touch_volatile(p, size, false, FIBERS_HERE);                                                 \
     }                                                                                                                  \
