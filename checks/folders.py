@@ -38,7 +38,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "query/find/gpu": (".", "pattern_set"),
     "query/lines": ("automaton", "."),
     "query/match": ("automaton", "regex", "cpu", "gpu", "."),
-    "store": ("dictionary", "files", "."),
+    "store": ("dictionary", "files", "keys", "."),
     "store/dictionary": ("rules", "cpu", "gpu", "paper", "."),
     "api": ("options", ".", "load", "sniff", "read", "scan", "store"),
     "cli": ("common", "grep", "view", "report", "bench", "."),

@@ -139,6 +139,7 @@ def test_each_text_after_others(reads, options):
         reads.check(TEXTS[kind], **OPTIONS[options])
 
 
+@pytest.mark.covering(default=1, long=2)
 @pytest.mark.parametrize("odd", [b'1,"x\n,y"\n' * 300, b'\xff,"x"y\n' * 300, b'"\xff' * 999])
 @pytest.mark.parametrize("last", [b"7", b"de"])
 def test_a_text_that_the_expected_search_cannot_read_is_not_measured(reads, odd, last, monkeypatch):

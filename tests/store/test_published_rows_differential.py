@@ -14,10 +14,10 @@ from headrace import HashMap, MemoryLimitError, read_csv
 from headrace.columns.types import parse_type
 from headrace.core.context import Context
 from headrace.store.change import Change
+from headrace.store.keys.store_key import StoreKey
 from headrace.store.main import Main
 from headrace.store.published_rows import PublishedRows
 from headrace.store.state import StoreState
-from headrace.store.store_key import StoreKey
 from tests.store.interrupt_cases import is_interrupted
 
 CONTEXT = Context(threads=1)

@@ -12,8 +12,8 @@ from headrace import SourceError, Store, col
 from headrace.core.buffer import copy_of
 from headrace.core.context import Context
 from headrace.store.files.folder import read_content
+from headrace.store.keys.store_key import StoreKey
 from headrace.store.reader import StoreReader
-from headrace.store.store_key import StoreKey
 from tests.store.engine_cases import SCHEMA, columns_of, open_store
 from tests.store.files.crash_cases import CrashFiles, OpenFile
 from tests.tiers import seeds

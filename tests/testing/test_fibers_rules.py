@@ -13,7 +13,7 @@ LINES = SOURCE.read_text(encoding="utf-8").splitlines()
 
 @pytest.fixture(scope="module")
 def mistakes():
-    return program(SOURCE)
+    return program(SOURCE, build="explained")
 
 
 def words(count):
@@ -219,6 +219,27 @@ def test_misaligned_vectors(mistakes):
     error, _ = found(mistakes, "undefined", "misaligned", 1, [aligned(8), aligned(4), 1])
     assert "misaligned" in str(error)
     mistakes.launch("misaligned", 1, 1, [aligned(8), aligned(4), 4])
+
+
+@pytest.mark.parametrize("writes", [0, 1])
+def test_misaligned_words(mistakes, writes):
+    error, _ = found(mistakes, "undefined", "misaligned_word", 1, [aligned(8), 1, writes])
+    assert "a misaligned access" in str(error)
+    mistakes.launch("misaligned_word", 1, 1, [aligned(8), 2, writes])
+
+
+def test_misaligned_structs(mistakes):
+    error, _ = found(mistakes, "undefined", "misaligned_struct", 1, [aligned(16), aligned(8), 2])
+    assert "a misaligned access" in str(error)
+    mistakes.launch("misaligned_struct", 1, 1, [aligned(16), aligned(8), 4])
+
+
+def test_the_checked_build_stops_where_behaviour_is_undefined():
+    kernels = program(SOURCE, build="checked")
+    error, line = found(kernels, "undefined", "misaligned_struct", 1, [aligned(16), aligned(8), 2])
+    assert "reinterpret_cast<const Large*>" in line
+    assert "HEADRACE_FIBERS_BUILD=explained" in str(error)
+    kernels.launch("misaligned_struct", 1, 1, [aligned(16), aligned(8), 4])
 
 
 def aligned(count):

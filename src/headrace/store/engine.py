@@ -19,7 +19,8 @@ from headrace.store.change import Change
 from headrace.store.files.folder import StoreFolder
 from headrace.store.files.log import Log, Payload
 from headrace.store.files.records import RecordKind
-from headrace.store.keys import FoundRows
+from headrace.store.keys.key_values import FoundRows
+from headrace.store.keys.store_key import Keys, first_places, key_value, needed_key
 from headrace.store.lock_waiters import LockWaiters
 from headrace.store.new_rows import NewRows
 from headrace.store.published_rows import PublishedRows, WrittenRows
@@ -27,7 +28,6 @@ from headrace.store.rules import StoreRules
 from headrace.store.schema import check_current, texts_of
 from headrace.store.schema_change import SchemaRequest
 from headrace.store.state import StoreState
-from headrace.store.store_key import Keys, first_places, key_value, needed_key
 from headrace.store.triggers import MergeThread, MergeTimer
 
 try:

@@ -9,12 +9,12 @@ from headrace.arrange.gather.take import take_rows
 from headrace.columns.column import Column
 from headrace.core.errors import MissingDependencyError, OptionError, shown
 from headrace.store.change import Change
-from headrace.store.keys import FoundRows
+from headrace.store.keys.key_values import FoundRows
+from headrace.store.keys.store_key import Keys, StoreKey, first_places, key_value, last_places
 from headrace.store.main import Main
 from headrace.store.published_rows import PublishedRows
 from headrace.store.rules import StoreRules
 from headrace.store.state import StoreState
-from headrace.store.store_key import Keys, StoreKey, first_places, key_value, last_places
 
 try:
     import numpy as np

@@ -21,13 +21,13 @@ from headrace.store.files.folder import StoreFolder, read_content, read_undamage
 from headrace.store.files.log import SyncPolicy
 from headrace.store.files.main_file import Damage, Place
 from headrace.store.files.manifest import MANIFEST, Manifest
-from headrace.store.keys import check_key_type
+from headrace.store.keys.key_values import check_key_type
+from headrace.store.keys.store_key import KeyNames, StoreKey
 from headrace.store.main import Main
 from headrace.store.reader import Replayed, StoreReader, replayed, schema_of, torn_bytes_of
 from headrace.store.rules import DUPLICATE_POLICIES, StoreRules
 from headrace.store.schema import parsed_schema, texts_of
 from headrace.store.state import StoreState
-from headrace.store.store_key import KeyNames, StoreKey
 from headrace.store.triggers import MergeTriggers
 
 

@@ -17,9 +17,9 @@ from headrace.core.context import Context
 from headrace.core.errors import HeadraceError, MissingDependencyError
 from headrace.core.process.process_lock import renew_in_children
 from headrace.store.change import Change
-from headrace.store.keys import FoundRows
+from headrace.store.keys.key_values import FoundRows
+from headrace.store.keys.store_key import KeyIndex, Keys, StoreKey
 from headrace.store.state import StoreState
-from headrace.store.store_key import KeyIndex, Keys, StoreKey
 
 try:
     import numpy as np

@@ -21,13 +21,13 @@ from headrace.store.files.folder import Content, read_content
 from headrace.store.files.main_file import Place
 from headrace.store.files.manifest import MANIFEST, Manifest, log_name
 from headrace.store.files.records import Record, RecordKind
-from headrace.store.keys import FoundRows
+from headrace.store.keys.key_values import FoundRows
+from headrace.store.keys.store_key import Keys, StoreKey
 from headrace.store.main import Main
 from headrace.store.published_rows import PublishedRows
 from headrace.store.schema import check_current, parsed_schema, texts_of
 from headrace.store.schema_change import SchemaChange
 from headrace.store.state import StoreState
-from headrace.store.store_key import Keys, StoreKey
 
 try:
     import numpy as np

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headrace.core.context import Context
-from headrace.store.store_key import StoreKey
+from headrace.store.keys.store_key import StoreKey
 from headrace.store.triggers import MergeTriggers
 
 DUPLICATE_POLICIES = ("raise", "replace", "keep")

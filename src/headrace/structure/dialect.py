@@ -190,6 +190,11 @@ class Dialect(DialectOptions[bytes]):
         """True if a malformed quote is text, so that its record stays."""
         return self.lenient_quotes
 
+    @property
+    def trims_fields(self) -> bool:
+        """True if spaces at the edges of a field may be no part of its text."""
+        return self.skip_initial_space
+
     def trimmed(self, field: bytes) -> bytes:
         """Return the bytes of a field without the spaces that are no part of it."""
         return field.strip(b" ") if self.strip else field.lstrip(b" ") if self.skip_initial_space else field

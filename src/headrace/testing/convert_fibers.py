@@ -138,7 +138,7 @@ def _byte_roles(data: bytes, dialect: Dialect) -> list[tuple[int, bool]]:
     for byte in data:
         group = automaton.class_of[byte]
         emit, is_dropped = automaton.emit[group][state], bool(automaton.dropped[group][state])
-        if dialect.lenient_quotes and emit & Emit.STRAY and (is_dropped or bytes([byte]) != dialect.quote_char):
+        if dialect.keeps_strays and emit & Emit.STRAY and (is_dropped or bytes([byte]) != dialect.quote_char):
             roles[closing] = roles[closing][0], False  # the quote is text
         if is_dropped:
             closing = len(roles)

@@ -216,7 +216,7 @@ class _Reader:
 
     def _is_null(self, field: _Field, words: Words, *, in_text: bool = False) -> bool:
         """Compare null texts that contain the escape with the field as it is written, and others with its text."""
-        raw = field.raw.lstrip(b" ") if self.options.dialect.skip_initial_space else field.raw
+        raw = field.raw.lstrip(b" ") if self.options.dialect.trims_fields else field.raw
         is_written = words.is_written_null(raw[1:-1] if field.quoted else raw, field.quoted)
         return is_written or words.is_null(field.text, field.quoted, in_text=in_text)
 

@@ -104,7 +104,7 @@ def _line_ends(dialect: Dialect) -> Sequence[bytes]:
 
 def _special(dialect: Dialect) -> bytes:
     """Return the bytes that need quotes or escapes in a cell, including the space if initial spaces are skipped."""
-    space = b" " if dialect.skip_initial_space else b""
+    space = b" " if dialect.trims_fields else b""
     return b"".join((*dialect.delimiters.values(), space))
 
 

@@ -11,7 +11,7 @@ import pytest
 import headrace
 from headrace import OptionError, Store, col
 from headrace.core.context import Context
-from headrace.store.key_rows import KeyRowIndex, KeyRows
+from headrace.store.keys.key_rows import KeyRowIndex, KeyRows
 from tests.api.store.store_cases import rows_of, seeded
 
 SCHEMA = {"city": "string", "day": "date32", "small": "int8", "n": "int64"}

@@ -42,7 +42,7 @@ def _text(seed: object, rows: int, columns: int, words: Sequence[str] = _WORDS) 
     return "".join(",".join(rng.choices(words, k=columns)) + "\n" for _ in range(rows)).encode()
 
 
-@pytest.mark.covering(default=2)
+@pytest.mark.covering(default=1, long=2)
 @pytest.mark.parametrize("shape", [SHAPE, LARGER_SHAPE])
 @pytest.mark.parametrize("columns", [17, 60, 130])
 @pytest.mark.parametrize("skew", [0, 5])
@@ -69,7 +69,7 @@ def test_some_columns_and_other_offsets(options: dict[str, Any], null_values: li
     assert set(kernels) == {"convert_listed"}
 
 
-@pytest.mark.covering(default=2)
+@pytest.mark.covering(default=1, long=2)
 @pytest.mark.parametrize("place", [0, 0.5, 1])
 @pytest.mark.parametrize("odd", ["short", "long", "blank", "return", "invalid", "wide"])
 def test_what_cannot_be_listed(odd: str, place: float, kernels: list[str]) -> None:

@@ -160,6 +160,7 @@ def test_short_records_if_some_columns_are_wanted(seed: int) -> None:
     check("\n".join(lines).encode(), skew=rng.randrange(16), seed=seed, shape=rng.choice([SHAPE, LARGER_SHAPE]), **options)
 
 
+@pytest.mark.covering(default=1, long=2)
 @pytest.mark.parametrize("skew", [0, 7])
 @pytest.mark.parametrize("shift", range(-70, 70, 9))
 def test_fields_that_begin_and_end_near_edges_of_tiles(left: list[int], shift: int, skew: int) -> None:

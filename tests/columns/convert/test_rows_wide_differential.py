@@ -47,7 +47,7 @@ def _sparse(rng: random.Random, columns: int, rows: int, fields: list[str], pres
     ).encode()
 
 
-@pytest.mark.covering(default=2)
+@pytest.mark.covering(default=1, long=2)
 @pytest.mark.parametrize("types", ["int64", "int8", "int32", "float32", "float64", "mixed"])
 @pytest.mark.parametrize("odd", [0.0, 0.1])
 @pytest.mark.parametrize("end", ["\n", "", "\r\n", ","])

@@ -102,7 +102,7 @@ def test_a_text_as_expected_repeats_the_launches(repeated, options):
 def test_sizes_that_the_first_records_do_not_tell_are_those_of_earlier_texts(repeated, begin):
     """Without a record in the first bytes, or with records of other sizes there, the host waits twice."""
     rest = b"1," + b"y" * (100 << 10) + b"\n"
-    data = {20: b"1," + b"x" * (80 << 10) + b"\n" + rest * 8, 200: b"1,x\n" * 60000 + rest * 30}[begin]
+    data = {20: b"1," + b"x" * (80 << 10) + b"\n" + rest * 8, 200: b"1,x\n" * 60000 + rest * 8}[begin]
     options = {"schema": ["int32", "string"], "header": False, "shape": LARGER_SHAPE}
     waits = [check(data + b"2,z\n" * turn, **options) for turn in range(5)]
     assert waits[0] > 1

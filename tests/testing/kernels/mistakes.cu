@@ -169,6 +169,23 @@ extern "C" __global__ void misaligned(const u32* in, uint4* out, u32 place) {
     *out = *reinterpret_cast<const uint4*>(in + place);
 }
 
+extern "C" __global__ void misaligned_word(u32* words, u32 place, u32 writes) {
+    u64* const word = reinterpret_cast<u64*>(words + place);
+    if (writes != 0) {
+        *word = 1;
+    } else {
+        words[0] = static_cast<u32>(*word);
+    }
+}
+
+struct alignas(16) Large {
+    u32 words[8];
+};
+
+extern "C" __global__ void misaligned_struct(const u32* in, Large* out, u32 place) {
+    *out = *reinterpret_cast<const Large*>(in + place);
+}
+
 extern "C" __global__ void write_to_input(const u32* in) { const_cast<u32*>(in)[0] = 1; }
 
 extern "C" __global__ void others_locals(u32* out) {

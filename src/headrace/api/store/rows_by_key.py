@@ -14,7 +14,7 @@ from headrace.core.errors import MissingDependencyError
 from headrace.index.sorted_map.sorted_map import SortedMap
 from headrace.store.dictionary.encode import encode
 from headrace.store.dictionary.packing import codes_of
-from headrace.store.keys import integers_of, keys_of
+from headrace.store.keys.key_values import integers_of, keys_of
 from headrace.store.state import StoreState
 
 try:

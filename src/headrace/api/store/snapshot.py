@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from headrace.api.store.rows_by_key import RowsByKey
-    from headrace.store.keys import FoundRows
+    from headrace.store.keys.key_values import FoundRows
+    from headrace.store.keys.store_key import StoreKey
     from headrace.store.published_rows import PublishedRows
     from headrace.store.state import StoreState
-    from headrace.store.store_key import StoreKey
 
 
 class FoundTable(NamedTuple):
@@ -154,8 +154,8 @@ class StoreSnapshot:
         OptionError
             The store has no key, or the keys are of another type.
         """
+        from headrace.store.keys.store_key import needed_key
         from headrace.store.published_rows import PublishedRows  # needs NumPy
-        from headrace.store.store_key import needed_key
 
         key = needed_key(self._key, "lookup")
         wanted = key.given(caller_keys(keys), "keys")
@@ -189,8 +189,8 @@ class StoreSnapshot:
         >>> store.range(2, 5)["city"].to_pylist()
         ['Oslo', 'Paris']
         """
-        from headrace.store.keys import keys_from  # needs NumPy
-        from headrace.store.store_key import needed_key
+        from headrace.store.keys.key_values import keys_from  # needs NumPy
+        from headrace.store.keys.store_key import needed_key
 
         (key, type_), *others = needed_key(self._key, "range").types.items()
         if others:

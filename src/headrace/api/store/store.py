@@ -257,7 +257,7 @@ class Store(StoreColumns, ForeignNames):
                 raise OptionError("update() takes rows, or where= and values=, not both")
             return self._update_where(engine, where, values)
         from headrace.api.store.rows import rows_given, whole_columns  # needs NumPy
-        from headrace.store.store_key import needed_key
+        from headrace.store.keys.store_key import needed_key
 
         key = needed_key(engine.rules.key, "update")
         given = rows_given(source, engine.state.schema, self._source.context, options, is_whole=False)
@@ -296,8 +296,8 @@ class Store(StoreColumns, ForeignNames):
         >>> store.delete(headrace.col("n") >= 2)
         2
         """
+        from headrace.store.keys.store_key import needed_key
         from headrace.store.opening import selection  # needs NumPy
-        from headrace.store.store_key import needed_key
 
         engine = self._engine("delete")
         if isinstance(keys, ColumnExpression):
@@ -370,7 +370,7 @@ class Store(StoreColumns, ForeignNames):
         >>> store.lookup([("Rome", 2024), ("Oslo", 2024)]).found.tolist()
         [True, False]
         """
-        from headrace.store.store_key import needed_key  # needs NumPy
+        from headrace.store.keys.store_key import needed_key  # needs NumPy
 
         key = needed_key(self._opened.key, "lookup")
         state, found = self._opened.rows.find(key.given(caller_keys(keys), "keys"))

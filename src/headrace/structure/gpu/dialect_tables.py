@@ -73,7 +73,7 @@ def plain_dialect(dialect: Dialect, *, quoted: bool, declines: bool = False) -> 
         return None
     special = [dialect.escape_char, dialect.comment and dialect.comment[:1], None if quoted else dialect.quote_char]
     watched = b"".join(byte for byte in special if byte)
-    if dialect.skip_initial_space or (quoted and (dialect.quote_char is None or (watched and not declines))):
+    if dialect.trims_fields or (quoted and (dialect.quote_char is None or (watched and not declines))):
         return None
     if max(watched, default=0) >= 128:
         return None
@@ -142,7 +142,7 @@ def lenient_dialect(dialect: Dialect) -> np.void:
     result: NDArray[np.void] = np.zeros(1, LENIENT_DIALECT.dtype)
     line_end = dialect.lineterminator or b"\n"
     delimiters = [list(text.ljust(MAX_SEP_BYTES, b"\0")) for text in (dialect.sep, line_end)]
-    flags = dialect.lineterminator is None, dialect.skip_initial_space
+    flags = dialect.lineterminator is None, dialect.trims_fields
     quote, escape = dialect.quote_char or b"\0", dialect.escape_char or b"\0"
     has_escape = dialect.escape_char is not None
     result[0] = (*delimiters, len(dialect.sep), len(line_end), *flags, quote[0], has_escape, escape[0], dialect.double_quote)

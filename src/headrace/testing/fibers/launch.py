@@ -123,16 +123,15 @@ class Library:
 
 
 def _shared_variables(path: Path) -> list[SharedVariable]:
-    listed = subprocess.run(["nm", "-SC", str(path)], capture_output=True, text=True, check=True).stdout
-    starts = re.search(r"^([0-9a-f]+) \w __start_fibers_shared$", listed, re.MULTILINE)
-    stops = re.search(r"^([0-9a-f]+) \w __stop_fibers_shared$", listed, re.MULTILINE)
-    if not starts or not stops:
-        return []
-    first, last = int(starts[1], 16), int(stops[1], 16)
+    # readelf takes 3 ms; nm takes 20 ms, mostly to load a plugin of the compiler.
+    listed = subprocess.run(["readelf", "-sWC", str(path)], capture_output=True, text=True, check=True).stdout
+    symbols = re.findall(r"^ *\d+: ([0-9a-f]+) +(\w+) (?:OBJECT|NOTYPE) +\w+ +\w+ +\w+ (.*)$", listed, re.MULTILINE)
+    places = {name: int(address, 16) for address, _, name in symbols if name.endswith("_fibers_shared")}
+    first, last = places.get("__start_fibers_shared", 0), places.get("__stop_fibers_shared", 0)
     found = []
-    for address, size, name in re.findall(r"^([0-9a-f]+) ([0-9a-f]+) [bBuVd] (.*)$", listed, re.MULTILINE):
-        if first <= int(address, 16) < last:
-            found.append(SharedVariable(name.rpartition("::")[2], int(address, 16) - first, int(size, 16)))
+    for address, size, name in symbols:
+        if first <= int(address, 16) < last and int(size, 0):
+            found.append(SharedVariable(name.rpartition("::")[2], int(address, 16) - first, int(size, 0)))
     return sorted(found, key=lambda variable: variable.offset)
 
 

@@ -1,6 +1,8 @@
 // Runs one launch: assigns blocks to slots and threads to fibers, and starts the first fiber. Control returns here when
 // all threads have returned or a fault is found. Compiled once, without the compiler's hooks, and linked to each
 // program.
+#include <signal.h>
+
 #include "testing/fibers/collectives.hpp"
 #if defined(FIBERS_NO_ACCESS_HOOKS)
 extern "C" void __asan_unpoison_memory_region(const volatile void*, unsigned long) __attribute__((weak));
@@ -245,9 +247,43 @@ inline void lay_out(const LaunchRequest& launch, char* memory) {
     device.time = 1;
 }
 
+// Makes illegal instructions findings, as long as it lives. A program ends with one where its behaviour is undefined.
+class TrapHandler {
+public:
+    TrapHandler() {
+        alignas(16) static char memory[1 << 16];  // a fiber's stack may have no room for the signal's frame
+        stack_t stack = {};
+        stack.ss_sp = memory;
+        stack.ss_size = sizeof memory;
+        sigaltstack(&stack, &stack_);
+        struct sigaction action = {};
+        action.sa_sigaction = on_trap;
+        action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;  // the handler does not return
+        sigaction(SIGILL, &action, &action_);
+    }
+    ~TrapHandler() {
+        sigaction(SIGILL, &action_, nullptr);
+        sigaltstack(&stack_, nullptr);
+    }
+
+private:
+    static void on_trap(int, siginfo_t*, void* context) {
+        if (!device.running) {  // not by a kernel: return to the instruction, which ends the process
+            signal(SIGILL, SIG_DFL);
+            return;
+        }
+        const auto at = static_cast<u64>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+        stop(FaultKind::UNDEFINED, reinterpret_cast<const void*>(at + 1),
+             "HEADRACE_FIBERS_BUILD=explained says which rule is broken");
+    }
+    stack_t stack_;
+    struct sigaction action_;
+};
+
 // Run the kernel. Return 0 if all threads have returned, 1 if there is a `finding`, 2 if memory for fibers is missing.
 FIBERS_EXPORT int fibers_launch(const Entry* entry, const LaunchRequest* launch, LaunchCounts* counts,
                                 Finding* finding) {
+    const TrapHandler handler;
     const u32 epochs = device.epochs;
     device = Device{};
     device.epochs = epochs;

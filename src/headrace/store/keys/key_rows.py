@@ -16,7 +16,7 @@ from headrace.core.context import Context
 from headrace.core.errors import MissingDependencyError
 from headrace.index.hash_map.hash_map import HashMap
 from headrace.index.hash_map.row_groups import HASH_BITS, HashedRows, first_rows
-from headrace.store.keys import FoundRows, column_of_keys, keys_of
+from headrace.store.keys.key_values import FoundRows, column_of_keys, keys_of
 
 try:
     import numpy as np

@@ -12,8 +12,8 @@ from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.core.errors import MissingDependencyError, OptionError, shown
 from headrace.index.hash_map.hash_map import HashMap
-from headrace.store.key_rows import Fetch, KeyRowIndex, KeyRows
-from headrace.store.keys import FoundRows, check_not_null, column_of_keys, keys_from, keys_of
+from headrace.store.keys.key_rows import Fetch, KeyRowIndex, KeyRows
+from headrace.store.keys.key_values import FoundRows, check_not_null, column_of_keys, keys_from, keys_of
 
 try:
     import numpy as np

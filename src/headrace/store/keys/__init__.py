@@ -1,0 +1,1 @@
+"""Takes keys of rows, and finds rows by them."""
