@@ -52,8 +52,8 @@ u64 sampled_texts(const TextColumn& texts) {
     return expected_texts(table.text_count(), present, texts.length * present / ROWS);
 }
 
-// Fill a table with all texts, write the slots of rows, and mark each row that may be the first of its text: no other
-// thread writes the marks of a piece. The first table is small. The second one has as many slots as the texts of a
+// Fill a table with all texts, write the slots of rows, and mark each row that may be the first of its text. One thread
+// writes the marks of a piece. The first table is small. The second one has as many slots as the texts of a
 // sample probably need. Further ones have as many as those of the rows before the table was full.
 std::unique_ptr<TextTable> filled_table(const TextColumn& texts, unsigned threads, u32* places, u64* marks) {
     constexpr usize FEW_SLOTS = usize{1} << 14, MAX_SLOTS = usize{1} << 32;

@@ -40,7 +40,7 @@ public:
     // earlier row if the table is full. `known`: texts that the thread has looked up. `texts` has six functions:
     // - `get(i, text)` returns false for a null, whose text is empty;
     // - `row(i)`: row of the column;
-    // - `mark(row)` is called for each row that is the first of its text so far;
+    // - `mark(row)` is called for each row that no known row of its text precedes;
     // - `keep(slot, text)` is called once for each text, and returns its address as long as the table lives;
     // - `code(slot)`: code of a text that was kept;
     // - `may_be_few()`: whether 32 bytes from any text on are readable.
