@@ -89,6 +89,7 @@ def sniff_csv(
     - Numbers like ``1,5`` between semicolons or tabs: ``decimal=","``, unless a column has numbers with a point or commas
       between thousands (``1,234,567``). A column of ``1,234`` alone may have thousands, and one of ``2,1`` and ``2,10`` may have
       pairs, so it stays text.
+    - Marks and words for null are looked for in the first 10,000 columns.
     - Titles, pairs and padded lines before the table are a preamble. Notes after it are a footer if the sample is the whole
       text.
     - Two records of names (groups over names, or names over units) are joined: ``header=(0, 1)``.
