@@ -30,7 +30,7 @@ public:
           memory_(slots * sizeof(Slot), nullptr) {
         memory_.ensure(slots * sizeof(Slot));
         slots_ = memory_.as<Slot>();
-        constexpr usize PART = 1 << 14;
+        constexpr usize PART = 1 << 16;  // 2 MB, so that few threads touch the same huge page first
         run_each((slots + PART - 1) / PART, threads, [&](usize part) {
             std::uninitialized_value_construct_n(slots_ + part * PART, std::min(PART, slots - part * PART));
         });
