@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import headrace
+from headrace.api.options.table import ALIASES as TABLE_ALIASES
+from headrace.api.options.table import DEFAULTS as TABLE_DEFAULTS
 from headrace.core.errors import OptionError
 from headrace.core.options import Given, frozen, integer, number, resolve_aliases
 
@@ -165,3 +167,34 @@ def test_instance_is_of_its_class():
     assert Given({"context": context}).instance("context", headrace.Context) is context
     with refused("context must be a Context, not 4"):
         Given({"context": 4}).instance("context", headrace.Context)
+
+
+@pytest.mark.parametrize(
+    ("call", "options"),
+    [
+        (headrace.read_csv, {"sep": ",", "delimiter": ";"}),
+        (headrace.read_csv, {"quotechar": "'", "quote_char": '"'}),
+        (headrace.read_csv, {"double_quote": True, "doublequote": False}),
+        (headrace.scan_csv, {"sep": ",", "delimiter": ";"}),
+        (headrace.sniff_csv, {"sep": ",", "delimiter": ";"}),
+        (lambda text, **options: headrace.write_csv(headrace.read_csv(text), **options), {"sep": ",", "delimiter": ";"}),
+    ],
+)
+def test_an_option_with_its_default_is_refused_beside_its_alias(call, options):
+    with pytest.raises(OptionError, match=r"^(\w+) and its other name \w+ are both given; pass one of them$"):
+        call(b"a;b\n1;2\n", **options)
+
+
+@pytest.mark.parametrize("alias", sorted(TABLE_ALIASES))
+def test_every_alias_is_refused_beside_its_option(alias):
+    own = TABLE_ALIASES[alias]
+    value = TABLE_DEFAULTS[own]
+    value = 1 if value is None else value
+    with refused(f"{own} and its other name {alias} are both given; pass one of them"):
+        headrace.read_csv(b"a;b\n1;2\n", **{own: value, alias: value})
+
+
+def test_sniff_csv_takes_the_names_of_other_readers():
+    assert headrace.sniff_csv(b"a;b,c\n1;2,3\n", delimiter=";").sep == ";"
+    with refused("separator and delimiter are both sep; pass one of them"):
+        headrace.sniff_csv(b"a;b\n1;2\n", separator=",", delimiter=";")

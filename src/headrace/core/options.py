@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from io import IOBase
 from operator import index
 
@@ -9,10 +10,11 @@ from headrace.core.errors import OptionError, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
-    from typing import TypeVar
+    from collections.abc import Callable, Hashable, Iterable, Mapping
+    from typing import ParamSpec, TypeVar
 
     ValueT = TypeVar("ValueT")
+    Parameters = ParamSpec("Parameters")
 
 
 class Meaning:
@@ -64,6 +66,40 @@ def assign_aliases(given: dict[str, object], meanings: Iterable[Meaning], defaul
         seen[own] = name
         resolved[own] = meaning.value
     return resolved
+
+
+def refuse_doubles(given: Mapping[str, object], aliases: Mapping[str, str]) -> None:
+    """Raise OptionError if an option is given under two names. An option of None is not given.
+
+    `assign_aliases` does not see an option that is given with the value of its default.
+    """
+    if aliases.keys().isdisjoint(given):
+        return
+    seen: dict[str, str] = {}
+    for name, value in given.items():
+        own = aliases.get(name, name)
+        if value is None:
+            continue
+        first = seen.setdefault(own, name)
+        if first != name and own in (first, name):
+            raise OptionError(f"{own} and its other name {first if name == own else name} are both given; pass one of them")
+        if first != name:
+            raise OptionError(f"{first} and {name} are both {own}; pass one of them")
+
+
+def single_names(aliases: Mapping[str, str]) -> Callable[[Callable[Parameters, ValueT]], Callable[Parameters, ValueT]]:
+    """Return a decorator: the function refuses calls as `refuse_doubles` does. `aliases`: alias to option name."""
+
+    def decorate(function: Callable[Parameters, ValueT]) -> Callable[Parameters, ValueT]:
+        @wraps(function)
+        def call(*positional: Parameters.args, **given: Parameters.kwargs) -> ValueT:
+            refuse_doubles(given, aliases)
+            return function(*positional, **given)
+
+        call.__kwdefaults__ = function.__kwdefaults__  # type: ignore[attr-defined]
+        return call
+
+    return decorate
 
 
 def _same(value: object, default: object) -> bool:

@@ -5,6 +5,7 @@
 #include <nanobind/stl/unique_ptr.h>
 
 #include "export/arrow/arrow.hpp"
+#include "export/arrow/wrong_rows.hpp"
 #include "export/text/write_csv.hpp"
 
 namespace nb = nanobind;
@@ -180,6 +181,10 @@ void bind_export(nb::module_& m) {
     m.def("arrow_batches", &batches_capsule);
     m.def("arrow_schema", &schema_capsule);
     m.def("arrow_column", &column_capsules);
+    m.def("wrong_offset", without_gil(wrong_offset));
+    m.def("wrong_code", without_gil(wrong_code));
+    m.def("wrong_view", without_gil(wrong_view));
+    m.def("clear_nulls", without_gil(clear_nulls));
 }
 
 }  // namespace headrace

@@ -139,3 +139,12 @@ def test_a_header_beyond_the_text_is_the_error_of_a_read_without_sniffing(header
     with pytest.raises(headrace.EmptyInputError) as sniffed:
         headrace.read_csv(text, header=header, dialect="auto")
     assert str(sniffed.value) == str(plain.value)
+
+
+@pytest.mark.parametrize(("column", "proposed"), [(9_999, ("NA",)), (10_000, ())])
+def test_words_for_null_are_looked_for_in_the_first_ten_thousand_columns(column: int, proposed: tuple[str, ...]) -> None:
+    first, second = ["1"] * 10_001, ["2"] * 10_001
+    first[column] = "NA"
+    text = ("".join(",".join(row) + "\n" for row in (first, second, second))).encode()
+    sniffed = headrace.sniff_csv(text, header=False)
+    assert (sniffed.null_values, len(sniffed.schema)) == (proposed, 10_001)

@@ -20,7 +20,7 @@ from headrace.api.options.keywords import (
     NullValues,
     OnError,
 )
-from headrace.api.options.table import DEFAULTS
+from headrace.api.options.table import ALIASES, DEFAULTS
 from headrace.api.table import Table
 from headrace.columns.date_format import DateFormatLike
 from headrace.columns.plan.load_run import Progress
@@ -28,6 +28,7 @@ from headrace.columns.plan.row_policy import LongRecords, ShortRecords
 from headrace.columns.schema import DTypesLike, SchemaLike
 from headrace.core.context import Context
 from headrace.core.device import Device
+from headrace.core.options import single_names
 from headrace.encode.texts import StringForm
 from headrace.sources.find_files import list_sources
 from headrace.sources.kinds.gpu_array import is_on_gpu
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from headrace.api.read.read_files import FindDialect
 
 
+@single_names(ALIASES)
 def read_csv(
     source: SourceLike | Iterable[SourceLike],
     *,
@@ -396,7 +398,7 @@ def read_csv(
 
 
 # `parse_options` recognises options that are not given by the identity of their defaults, so these are the table's objects.
-read_csv.__kwdefaults__ = dict(DEFAULTS)
+(read_csv.__kwdefaults__ or {}).update(DEFAULTS)
 
 
 def _read(source: SourceLike | Iterable[SourceLike], values: Keywords, notes: tuple[str, ...]) -> Table:

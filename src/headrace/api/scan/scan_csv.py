@@ -11,7 +11,7 @@ from typing import Literal, Unpack
 from headrace import _native
 from headrace.api.options.csv_options import parse_options, resolve_names
 from headrace.api.options.keywords import AUTO, CsvKeywords
-from headrace.api.options.table import DEFAULTS
+from headrace.api.options.table import ALIASES, DEFAULTS
 from headrace.api.read.read_csv import read_csv
 from headrace.api.report import Position
 from headrace.api.scan.scan import Scan
@@ -21,7 +21,7 @@ from headrace.api.sniff.sniff_csv import sniff_files
 from headrace.core.context import Context, context_of
 from headrace.core.device import Device, parse_device
 from headrace.core.errors import OptionError
-from headrace.core.options import choice, flag, instance, integer, positive
+from headrace.core.options import choice, flag, instance, integer, positive, refuse_doubles
 from headrace.query.find.record_condition import RecordCondition
 from headrace.sources.find_files import list_sources
 from headrace.sources.kinds.gpu_array import is_on_gpu, text_on_gpu
@@ -104,6 +104,7 @@ def scan_csv(
     >>> scan.report.rows
     3
     """
+    refuse_doubles(options, ALIASES)
     given = {name: value for name, value in options.items() if name in DEFAULTS}
     values, notes = resolve_names(given, {name: value for name, value in options.items() if name not in DEFAULTS})
     if flag("shrink", values["shrink"]):

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
-from headrace.api.sniff.sniff_evidence import VALUES_JUDGED, has_texts, null_words, values_judged
+from headrace.api.sniff.sniff_evidence import COLUMNS_JUDGED, VALUES_JUDGED, has_texts, null_words, values_judged
 from headrace.columns.column import Column
 from headrace.columns.infer.sniff import POINT, Marks
 from headrace.structure.dialect import Dialect
@@ -33,7 +33,7 @@ class Verdict(NamedTuple):
 
 def likely_marks(columns: Mapping[str, Column], dialect: Dialect) -> Iterator[Marks]:
     """Yield the marks that texts of a sample suggest, the ones with the strongest evidence first."""
-    texts = [column for column in columns.values() if has_texts(column)]
+    texts = [column for column in islice(columns.values(), COLUMNS_JUDGED) if has_texts(column)]
     both = next((found for column in texts if (found := _first_with_both(column, dialect))), None)
     if both is not None and both[1].encode() not in (dialect.quote_char, dialect.escape_char):
         yield Marks(both[2], both[1])

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from headrace.api.sniff.number_marks import likely_marks, verdict_on
 from headrace.api.sniff.read_sample import Reading, SampleOptions, read_sample
 from headrace.api.sniff.row_policies import row_policies
-from headrace.api.sniff.sniff_evidence import Witness, null_evidence, null_words
+from headrace.api.sniff.sniff_evidence import COLUMNS_JUDGED, Witness, null_evidence, null_words
 from headrace.api.sniffed import POLICIES, Sniffed
 from headrace.columns.infer.sniff import POINT, Marks, RankedDialect, judge
 from headrace.columns.infer.sniff_table import TableBegin, find_footer, find_table
@@ -124,7 +125,8 @@ def _table_begin(sample: Sample, judged: RankedDialect, wishes: Wishes) -> Table
 def _sniffed(sample: Sample, ranked: list[RankedDialect], chosen: _Candidate, wishes: Wishes, lines: int) -> Sniffed:
     best, begin = chosen.judged, chosen.begin
     columns = chosen.reading.columns
-    null_values = {name: words for name, column in columns.items() if (words := null_words(column, chosen.marks))}
+    judged = islice(columns.items(), COLUMNS_JUDGED)
+    null_values = {name: words for name, column in judged if (words := null_words(column, chosen.marks))}
     witness = Witness(
         sample=sample,
         ranked=[best, *(judged for judged in ranked if judged is not best)],

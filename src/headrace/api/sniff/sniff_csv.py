@@ -11,13 +11,13 @@ from typing import Any
 
 from headrace.api.options.csv_options import CsvOptions, Keywords, parse_one, parse_options, source_options
 from headrace.api.options.keywords import AUTO
-from headrace.api.options.table import DEFAULTS
+from headrace.api.options.table import ALIASES, DEFAULTS
 from headrace.api.options.text_options import TEXT_OPTIONS
 from headrace.api.sniff.propose import Wishes, propose
 from headrace.api.sniffed import OPTIONS, POLICIES, Sniffed
 from headrace.core.context import Context, context_of
 from headrace.core.errors import EmptyInputError, OptionError, shown
-from headrace.core.options import flag, positive
+from headrace.core.options import flag, positive, refuse_doubles
 from headrace.sources.find_files import list_sources
 from headrace.sources.open import OpenSource, SourceLike, open_beginning
 from headrace.sources.reopen import ReopenedSource
@@ -89,6 +89,7 @@ def sniff_csv(
     - Numbers like ``1,5`` between semicolons or tabs: ``decimal=","``, unless a column has numbers with a point or commas
       between thousands (``1,234,567``). A column of ``1,234`` alone may have thousands, and one of ``2,1`` and ``2,10`` may have
       pairs, so it stays text.
+    - Marks and words for null are looked for in the first 10,000 columns.
     - Titles, pairs and padded lines before the table are a preamble. Notes after it are a footer if the sample is the whole
       text.
     - Two records of names (groups over names, or names over units) are joined: ``header=(0, 1)``.
@@ -128,9 +129,11 @@ _DEFAULTS = {
 
 
 def _with_defaults(options: Mapping[str, object]) -> Keywords:
-    for name in options.keys() - _DEFAULTS.keys():
-        raise OptionError.unknown("option", name, _DEFAULTS, "help(headrace.sniff_csv)")
-    return {**_DEFAULTS, **options}
+    refuse_doubles(options, ALIASES)
+    for name in options:
+        if ALIASES.get(name, name) not in _DEFAULTS:
+            raise OptionError.unknown("option", name, _DEFAULTS, "help(headrace.sniff_csv)")
+    return {**_DEFAULTS, **{ALIASES.get(name, name): value for name, value in options.items()}}
 
 
 def _full_signature() -> inspect.Signature:

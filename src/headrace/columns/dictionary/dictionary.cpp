@@ -20,12 +20,16 @@ u64 expected_texts(u64 found, u64 among, u64 rows) {
     return std::max(2 * found, static_cast<u64>(std::min(r * r / (2 * repeated + 1), static_cast<double>(rows))));
 }
 
-// The texts of every `stride`th row of a column, for a table.
+// The texts of every `stride`th row of a column, for a table. `marks`: a bit for each row, or null.
 struct TextsOfColumn {
     const TextColumn& column;
+    u64* marks = nullptr;
     u64 stride = 1;
 
     u64 row(u64 i) const { return i * stride; }
+    void mark(u64 row) const {
+        if (marks != nullptr) marks[row / 64] |= u64{1} << (row % 64);
+    }
     bool may_be_few() const { return column.form != TextForm::view && column.all_bytes() != 0; }
     const char* keep(usize, std::string_view text) const { return text.data(); }
     u32 code(usize slot) const { return static_cast<u32>(slot); }
@@ -42,18 +46,19 @@ u64 sampled_texts(const TextColumn& texts) {
     std::array<u32, ROWS> slots;
     FewTexts known;
     TextTable table(random_seed(), 4 * ROWS, 1);
-    table.insert(TextsOfColumn{texts, texts.length / ROWS}, 0, ROWS, known, slots.data());
+    table.insert(TextsOfColumn{texts, nullptr, texts.length / ROWS}, 0, ROWS, known, slots.data());
     u64 present = 0;
     for (usize i = 0; i < ROWS; ++i) present += texts.is_null(i * (texts.length / ROWS)) ? 0 : 1;
     return expected_texts(table.text_count(), present, texts.length * present / ROWS);
 }
 
-// Fill a table with all texts, and write the slots of rows. The first table is small. The second one has as many slots
-// as the texts of a sample probably need. Further ones have as many as those of the rows before the table was full.
-std::unique_ptr<TextTable> filled_table(const TextColumn& texts, unsigned threads, u32* places) {
+// Fill a table with all texts, write the slots of rows, and mark each row that may be the first of its text. One thread
+// writes the marks of a piece. The first table is small. The second one has as many slots as the texts of a
+// sample probably need. Further ones have as many as those of the rows before the table was full.
+std::unique_ptr<TextTable> filled_table(const TextColumn& texts, unsigned threads, u32* places, u64* marks) {
     constexpr usize FEW_SLOTS = usize{1} << 14, MAX_SLOTS = usize{1} << 32;
     const usize pieces = piece_count(texts.length), shares = std::clamp<usize>(pieces, 1, threads);
-    usize slots = std::bit_ceil(std::max(std::clamp<usize>(2 * texts.length, 64, FEW_SLOTS), 64 * shares));
+    usize slots = std::max(std::clamp<usize>(2 * texts.length, 64, FEW_SLOTS), 64 * shares);
     for (bool is_first = true;; is_first = false) {
         auto table = std::make_unique<TextTable>(random_seed(), slots, threads);
         std::atomic<usize> next{0};
@@ -62,7 +67,7 @@ std::unique_ptr<TextTable> filled_table(const TextColumn& texts, unsigned thread
             FewTexts known;
             for (usize piece = next++; piece < pieces; piece = next++) {
                 const RowRange rows = piece_rows(piece, texts.length);
-                const u64 end = table->insert(TextsOfColumn{texts}, rows.begin, rows.end, known, places);
+                const u64 end = table->insert(TextsOfColumn{texts, marks}, rows.begin, rows.end, known, places);
                 done += end - rows.begin;
                 if (end != rows.end) return;
             }
@@ -70,40 +75,38 @@ std::unique_ptr<TextTable> filled_table(const TextColumn& texts, unsigned thread
         if (done == texts.length) return table;
         if (slots == MAX_SLOTS) throw std::length_error("more than 2147483647 distinct texts; read them as string");
         const u64 expected = is_first ? sampled_texts(texts) : expected_texts(table->text_count(), done, texts.length);
-        slots = std::min(std::bit_ceil(std::max<usize>(4 * slots, expected * 5 / 2)), MAX_SLOTS);
+        slots = std::min(std::max<usize>(4 * slots, expected * 5 / 2), MAX_SLOTS);
     }
 }
 
 // A bit for each row whose text has not occurred before. Texts are numbered in the order of these rows.
 class FirstRows {
 public:
-    FirstRows(const TextTable& table, u64 rows, unsigned threads)
-        : words_((rows + 63) / 64), before_(piece_count(rows) + 1) {
-        each_text(table, threads, [&](usize, u64 row) {
-            std::atomic_ref(words_[row / 64]).fetch_or(u64{1} << (row % 64), std::memory_order_relaxed);
-        });
-        run_each(before_.size() - 1, threads, [&](usize piece) { before_[piece + 1] = count(piece, rows); });
-        for (usize piece = 1; piece < before_.size(); ++piece) before_[piece] += before_[piece - 1];
-        ranks_.resize(words_.size());
-        run_each(before_.size() - 1, threads, [&](usize piece) { rank(piece, rows); });
-    }
+    explicit FirstRows(u64 rows) : rows_(rows), words_((rows + 63) / 64), before_(piece_count(rows) + 1) {}
 
+    u64* marks() { return words_.data(); }
     u64 count() const { return before_.back(); }
     u64 before(usize piece) const { return before_[piece]; }
 
-    std::vector<u32> numbers(const TextTable& table, unsigned threads) const {
-        std::vector<u32> result(table.size());
-        each_text(table, threads, [&](usize slot, u64 row) {
-            const u64 lower = words_[row / 64] & ((u64{1} << (row % 64)) - 1);
-            result[slot] = ranks_[row / 64] + static_cast<u32>(std::popcount(lower));
+    // Clear the marks of rows that are not the first of their texts: another thread found an earlier one, or an earlier
+    // table was full.
+    void confirm(const TextTable& table, const u32* slots, unsigned threads) {
+        run_each(before_.size() - 1, threads, [&](usize piece) {
+            u64 found = 0;
+            each(piece, [&](u64 row) {
+                const u64 is_first = table.first_row(slots[row]) == row ? 1 : 0;
+                words_[row / 64] ^= (is_first ^ 1) << (row % 64);
+                found += is_first;
+            });
+            before_[piece + 1] = found;
         });
-        return result;
+        for (usize piece = 1; piece < before_.size(); ++piece) before_[piece] += before_[piece - 1];
     }
 
     // Call `use(row)` for the first rows of a piece.
     template <class Use>
-    void each(usize piece, u64 rows, const Use& use) const {
-        const RowRange range = piece_rows(piece, rows);
+    void each(usize piece, const Use& use) const {
+        const RowRange range = piece_rows(piece, rows_);
         for (u64 word = range.begin / 64; word < (range.end + 63) / 64; ++word) {
             for (u64 bits = words_[word]; bits != 0; bits &= bits - 1) {
                 use(word * 64 + static_cast<u64>(std::countr_zero(bits)));
@@ -112,34 +115,9 @@ public:
     }
 
 private:
-    // Call `use(slot, row)` for each text and its first row, on all threads.
-    template <class Use>
-    static void each_text(const TextTable& table, unsigned threads, const Use& use) {
-        table.each_part(threads, [&](usize begin, usize end) {
-            for (usize slot = begin; slot < end; ++slot) {
-                if (table.has_text(slot)) use(slot, table.first_row(slot));
-            }
-        });
-    }
-
-    u64 count(usize piece, u64 rows) const {
-        u64 found = 0;
-        each(piece, rows, [&](u64) { ++found; });
-        return found;
-    }
-
-    void rank(usize piece, u64 rows) {
-        const RowRange range = piece_rows(piece, rows);
-        u64 next = before_[piece];
-        for (u64 word = range.begin / 64; word < (range.end + 63) / 64; ++word) {
-            ranks_[word] = static_cast<u32>(next);
-            next += static_cast<u64>(std::popcount(words_[word]));
-        }
-    }
-
+    u64 rows_;
     std::vector<u64> words_;
     std::vector<u64> before_;  // first rows before each piece
-    std::vector<u32> ranks_;   // first rows before each word
 };
 
 // Return the texts of the first rows as a column with offsets of 32 bits. Throws `length_error` if they have too many
@@ -147,9 +125,8 @@ private:
 EncodedTexts first_texts(const FirstRows& firsts, const TextColumn& texts, unsigned threads) {
     const usize pieces = piece_count(texts.length);
     std::vector<u64> begins(pieces + 1);
-    run_each(pieces, threads, [&](usize piece) {
-        firsts.each(piece, texts.length, [&](u64 row) { begins[piece + 1] += texts.text(row).size(); });
-    });
+    run_each(pieces, threads,
+             [&](usize piece) { firsts.each(piece, [&](u64 row) { begins[piece + 1] += texts.text(row).size(); }); });
     for (usize piece = 0; piece < pieces; ++piece) begins[piece + 1] += begins[piece];
     check_text_bytes(begins.back());
     EncodedTexts result;
@@ -159,7 +136,7 @@ EncodedTexts first_texts(const FirstRows& firsts, const TextColumn& texts, unsig
     ends[0] = 0;
     run_each(pieces, threads, [&](usize piece) {
         u64 at = begins[piece], number = firsts.before(piece);
-        firsts.each(piece, texts.length, [&](u64 row) {
+        firsts.each(piece, [&](u64 row) {
             const std::string_view text = texts.text(row);
             if (!text.empty()) std::memcpy(result.values.as<u8>() + at, text.data(), text.size());
             ends[++number] = static_cast<i32>(at += text.size());
@@ -175,13 +152,19 @@ TextDictionary make_dictionary(const TextColumn& texts, unsigned threads) {
     TextDictionary result;
     result.codes.values = region_of(texts.length * sizeof(u32), texts.budget);
     u32* const codes = result.codes.values.as<u32>();
-    const std::unique_ptr<TextTable> table = filled_table(texts, threads, codes);
-    const FirstRows firsts(*table, texts.length, threads);
-    const std::vector<u32> numbers = firsts.numbers(*table, threads);
-    run_each(piece_count(texts.length), threads, [&](usize piece) {
+    FirstRows firsts(texts.length);
+    const std::unique_ptr<TextTable> table = filled_table(texts, threads, codes, firsts.marks());
+    firsts.confirm(*table, codes, threads);
+    const usize pieces = piece_count(texts.length);
+    const Region numbers = region_of(table->size() * sizeof(u32), nullptr);  // by slot
+    run_each(pieces, threads, [&](usize piece) {
+        u64 next = firsts.before(piece);
+        firsts.each(piece, [&](u64 row) { numbers.as<u32>()[codes[row]] = static_cast<u32>(next++); });
+    });
+    run_each(pieces, threads, [&](usize piece) {
         const RowRange rows = piece_rows(piece, texts.length);
         for (u64 row = rows.begin; row < rows.end; ++row) {
-            codes[row] = texts.is_null(row) ? 0 : numbers[codes[row]];
+            codes[row] = texts.is_null(row) ? 0 : numbers.as<u32>()[codes[row]];
         }
     });
     result.texts = first_texts(firsts, texts, threads);

@@ -83,6 +83,7 @@ private:
         TextCoder* all;
 
         u64 row(u64 i) const { return run.row + i; }
+        void mark(u64) const {}
         bool may_be_few() const { return true; }
         const char* keep(usize slot, std::string_view text) const { return all->add(slot, text).data(); }
         u32 code(usize slot) const { return all->numbers_[slot]; }

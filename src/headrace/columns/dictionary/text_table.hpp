@@ -10,6 +10,7 @@
 
 #include "columns/dictionary/few_texts.hpp"
 #include "columns/dictionary/text_key.hpp"
+#include "core/cpu/memory.hpp"
 #include "core/cpu/threads/thread_pool.hpp"
 
 namespace headrace {
@@ -20,31 +21,26 @@ namespace headrace {
 // table, so that colliding texts cannot be prepared. Which slot a text has depends on the seed and on the threads.
 class TextTable {
 public:
-    // `slots`: a power of two, at least 64 for each thread.
+    // `slots`: at least 64 for each thread.
     TextTable(u64 seed, usize slots, unsigned threads)
         : seed_(seed),
-          mask_(slots - 1),
+          size_(slots),
           limit_(slots / 2),
-          memory_(std::make_unique_for_overwrite<std::byte[]>((slots + 1) * sizeof(Slot))) {
-        void* at = memory_.get();
-        usize space = (slots + 1) * sizeof(Slot);
-        slots_ = static_cast<Slot*>(std::align(sizeof(Slot), slots * sizeof(Slot), at, space));
-        each_part(threads,
-                  [&](usize begin, usize end) { std::uninitialized_value_construct_n(slots_ + begin, end - begin); });
-    }
-
-    // Call `use(begin, end)` for ranges of slots, on all threads.
-    template <class Use>
-    void each_part(unsigned threads, const Use& use) const {
-        constexpr usize SLOTS = 1 << 14;
-        run_each((size() + SLOTS - 1) / SLOTS, threads,
-                 [&](usize part) { use(part * SLOTS, std::min(size(), (part + 1) * SLOTS)); });
+          uncounted_(slots >= MANY_SLOTS ? 256 : 0),
+          memory_(slots * sizeof(Slot), nullptr) {
+        memory_.ensure(slots * sizeof(Slot));
+        slots_ = memory_.as<Slot>();
+        constexpr usize PART = 1 << 16;  // 2 MB, so that few threads touch the same huge page first
+        run_each((slots + PART - 1) / PART, threads, [&](usize part) {
+            std::uninitialized_value_construct_n(slots_ + part * PART, std::min(PART, slots - part * PART));
+        });
     }
 
     // Write the codes of rows [begin, end), whose texts may be inserted; that of a null is 0. Return `end`, or an
-    // earlier row if the table is full. `known`: texts that the thread has looked up. `texts` has five functions:
+    // earlier row if the table is full. `known`: texts that the thread has looked up. `texts` has six functions:
     // - `get(i, text)` returns false for a null, whose text is empty;
     // - `row(i)`: row of the column;
+    // - `mark(row)` is called for each row that no known row of its text precedes;
     // - `keep(slot, text)` is called once for each text, and returns its address as long as the table lives;
     // - `code(slot)`: code of a text that was kept;
     // - `may_be_few()`: whether 32 bytes from any text on are readable.
@@ -57,7 +53,7 @@ public:
 
     // The following functions are for tables that are filled.
 
-    usize size() const { return mask_ + 1; }
+    usize size() const { return size_; }
     bool has_text(usize place) const { return slots_[place].state.load(std::memory_order_relaxed) >= FULL; }
     u64 first_row(usize place) const { return slots_[place].first.load(std::memory_order_relaxed); }
 
@@ -65,6 +61,7 @@ private:
     static constexpr u64 EMPTY = 0, BUSY = 1, FULL = 2;
     static constexpr usize LANES = 16;
     static constexpr usize FEW_TEXTS = 64;
+    static constexpr usize MANY_SLOTS = 1 << 20;  // room for more uncounted texts of all threads
 
     // `low` and `high`: a text of at most 16 bytes, or the hash and the address of a longer one. They are written while
     // the slot is busy, and never again. `state`: FULL and the bytes of the text, if there is one.
@@ -73,6 +70,7 @@ private:
         u64 low = 0, high = 0;
         std::atomic<u64> first{0};
     };
+    usize first_place(const TextKey& key) const { return static_cast<usize>(multiply_wide(key.hash, size_).high); }
     static const char* address_of(const Slot& slot) { return reinterpret_cast<const char*>(slot.high); }
 
     // Insert rows while there are few texts. Nearly all have been looked up before. Return the first row that is left.
@@ -98,7 +96,7 @@ private:
     [[gnu::noinline]] u32 look_up(const Texts& texts, std::string_view text, u64 i) {
         usize added = 0;
         const u32 code = code_of(texts, text, TextKey::of(text, seed_), texts.row(i), added);
-        if (added != 0) used_.fetch_add(added, std::memory_order_relaxed);
+        count_texts(added);
         return code;
     }
 
@@ -109,26 +107,32 @@ private:
         std::array<std::string_view, LANES> given;
         std::array<TextKey, LANES> keys;
         std::array<bool, LANES> valid;
-        for (u64 first = begin; first < end; first += LANES) {
-            if (text_count() > limit_) return first;
+        usize added = 0;  // and not counted yet
+        u64 first = begin;
+        for (; first < end && text_count() + added <= limit_; first += LANES) {
             const usize count = static_cast<usize>(std::min<u64>(LANES, end - first));
             for (usize i = 0; i < count; ++i) {
                 valid[i] = texts.get(first + i, given[i]);
                 keys[i] = TextKey::of(given[i], seed_);
-                __builtin_prefetch(&slots_[keys[i].hash & mask_]);
+                __builtin_prefetch(&slots_[first_place(keys[i])]);
             }
             for (usize i = 0; i < count; ++i) {
-                const Slot& slot = slots_[keys[i].hash & mask_];
+                const Slot& slot = slots_[first_place(keys[i])];
                 if (TextKey::has_all(given[i].size()) || slot.state.load(std::memory_order_acquire) < FULL) continue;
                 if (slot.low == keys[i].low) __builtin_prefetch(address_of(slot));
             }
-            usize added = 0;
             for (usize i = 0; i < count; ++i) {
                 codes[first + i] = valid[i] ? code_of(texts, given[i], keys[i], texts.row(first + i), added) : 0;
             }
-            if (added != 0) used_.fetch_add(added, std::memory_order_relaxed);
+            if (added > uncounted_) count_texts(added);
         }
-        return end;
+        count_texts(added);
+        return std::min(first, end);
+    }
+
+    void count_texts(usize& added) {
+        if (added != 0) used_.fetch_add(added, std::memory_order_relaxed);
+        added = 0;
     }
 
     // Keep the bytes of a new text. If memory is refused, its slot is free again, so that no thread waits for it.
@@ -146,7 +150,7 @@ private:
     template <class Texts>
     u32 code_of(const Texts& texts, std::string_view text, const TextKey& key, u64 row, usize& added) {
         const u64 full = FULL + text.size();
-        for (usize at = key.hash & mask_;; at = (at + 1) & mask_) {
+        for (usize at = first_place(key);; at = at + 1 == size_ ? 0 : at + 1) {
             Slot& slot = slots_[at];
             u64 state = slot.state.load(std::memory_order_acquire);
             if (state == EMPTY &&
@@ -156,6 +160,7 @@ private:
                 slot.high = TextKey::has_all(text.size()) ? key.high : reinterpret_cast<u64>(address);
                 slot.first.store(row, std::memory_order_relaxed);
                 slot.state.store(full, std::memory_order_release);
+                texts.mark(row);
                 ++added;
                 return texts.code(at);
             }
@@ -167,6 +172,7 @@ private:
             u64 first = slot.first.load(std::memory_order_relaxed);
             while (row < first && !slot.first.compare_exchange_weak(first, row, std::memory_order_relaxed)) {
             }
+            if (row < first) texts.mark(row);
             return texts.code(at);
         }
     }
@@ -180,8 +186,9 @@ private:
     static_assert(sizeof(Slot) == 32 && std::is_trivially_destructible_v<Slot>);
 
     u64 seed_;
-    usize mask_, limit_;
-    std::unique_ptr<std::byte[]> memory_;
+    usize size_, limit_;
+    usize uncounted_;  // texts that a thread adds before it counts them: threads contend for the count
+    Region memory_;    // a cached one: most tables are larger than their texts
     Slot* slots_;
     alignas(64) std::atomic<usize> used_{0};
 };

@@ -9,6 +9,7 @@ from headrace.columns.column import Column
 from headrace.columns.types import DataType, has_offsets, parse_type
 from headrace.core.buffer import Buffer, copy_of, part_of
 from headrace.core.errors import HeadraceError, MissingDependencyError, OptionError, shown
+from headrace.export.arrow.wrong_rows import check_rows, clear_nulls
 
 _NO_BYTES = b""
 _ALIGNED_BITS = 64  # bits of the largest items that a stream of Arrow aligns
@@ -102,6 +103,7 @@ def _pyarrow(purpose: str) -> Any:
 
 def _column(arrow: Any, name: str, chunks: Any, memory: Buffer | None = None) -> Column:
     """Return a chunked array as a column: a copy, or parts of the memory that the array is in."""
+    check_rows(name, chunks)
     if arrow.types.is_dictionary(chunks.type):
         return _dictionary(arrow, name, chunks)
     if str(chunks.type) == "binary_view":  # columns of bytes have offsets
@@ -117,6 +119,8 @@ def _column(arrow: Any, name: str, chunks: Any, memory: Buffer | None = None) ->
     elif has_offsets(type_):
         offsets, *buffers = buffers
     values, *data = buffers or [copy_of(_NO_BYTES)]
+    if values is not None and array.null_count and type_.name == "string_view":
+        clear_nulls(array, values)
     if has_offsets(type_) and offsets is None:  # Arrow allows an empty column to have no offsets
         offsets = copy_of(bytes(type_.bits // 8))
     return Column(
@@ -147,6 +151,8 @@ def _dictionary(arrow: Any, name: str, chunks: Any) -> Column:
     if array.dictionary.null_count:  # a null is one of a code, not of a text
         array = array.dictionary_decode().dictionary_encode()
     codes = _column(arrow, name, arrow.chunked_array([array.indices]))
+    if codes.null_count:
+        clear_nulls(array.indices, codes.values)
     return Column(
         type=DataType("dictionary"),
         length=codes.length,

@@ -5,6 +5,8 @@
 #include <new>
 #include <string_view>
 
+#include "export/arrow/wrong_rows.hpp"
+
 namespace headrace {
 namespace {
 
@@ -106,30 +108,46 @@ std::vector<ColumnFormat> table_format(const ArrowSchema& schema) {
 ColumnView::ColumnView(const ColumnFormat& of, const ArrowArray& array, i64 first)
     : format(&of), offset(array.offset + first), length(array.length - first) {
     const i64 needed = buffers_needed(of.kind == ArrowKind::dictionary ? of.index : of.kind);
-    if (array.n_buffers < needed || length < 0)
-        throw StreamFailure("column '" + of.name + "' lacks buffers or rows that its type must have");
+    if (array.n_buffers < needed || length < 0 || array.offset < 0)
+        fail("lacks buffers or rows that its type must have");
     if (needed == 0) return;
     validity = static_cast<const u8*>(array.null_count == 0 ? nullptr : buffer(array, 0));
     values = static_cast<const u8*>(buffer(array, 1));
+    if (values == nullptr && length > 0 && (of.kind != ArrowKind::text_fixed || of.width > 0))
+        fail("lacks buffers or rows that its type must have");
     if (of.kind == ArrowKind::text_view) {
-        buffers = array.buffers + 2;
-        buffer_count = array.n_buffers - 3;  // the last buffer contains the sizes of the others
-        buffer_sizes = static_cast<const i64*>(buffer(array, array.n_buffers - 1));
+        set_views(array);
     } else if (needed == 3) {
         data = static_cast<const u8*>(buffer(array, 2));
-        if (length > 0) data_size = last_offset();
+        if (length > 0) set_texts();
     } else if (of.kind == ArrowKind::text_fixed) {
         data_size = (offset + length) * of.width;
     }
     if (of.kind != ArrowKind::dictionary) return;
-    if (array.dictionary == nullptr) throw StreamFailure("column '" + of.name + "' lacks its dictionary");
+    if (array.dictionary == nullptr) fail("lacks its dictionary");
     dictionary = std::make_unique<ColumnView>(*of.values, *array.dictionary, 0);
 }
 
-i64 ColumnView::last_offset() const {
+void ColumnView::fail(std::string_view what) const {
+    throw StreamFailure("column '" + format->name + "' " + std::string(what));
+}
+
+// The interface has no size of the texts' bytes: it is the last offset.
+void ColumnView::set_texts() {
+    const bool is_short = has_short_offsets(format->kind);
     const i64 end = offset + length;
-    return has_short_offsets(format->kind) ? i64{reinterpret_cast<const i32*>(values)[end]}
-                                           : reinterpret_cast<const i64*>(values)[end];
+    data_size = is_short ? i64{reinterpret_cast<const i32*>(values)[end]} : reinterpret_cast<const i64*>(values)[end];
+    const int width = is_short ? sizeof(i32) : sizeof(i64);
+    const i64 row = wrong_offset(values + offset * width, width, length, data_size);
+    if (row >= 0) fail("has a text in row " + std::to_string(row) + " that ends before it begins");
+    if (data == nullptr && data_size > 0) fail("lacks the bytes of its texts");
+}
+
+void ColumnView::set_views(const ArrowArray& array) {
+    buffers = array.buffers + 2;
+    buffer_count = array.n_buffers - 3;  // the last buffer contains the sizes of the others
+    buffer_sizes = static_cast<const i64*>(buffer(array, array.n_buffers - 1));
+    if (buffer_count > 0 && buffer_sizes == nullptr) fail("lacks the sizes of its buffers");
 }
 
 // Returns the text of a view. A view is a size, followed by the text if that has at most 12 bytes. Otherwise the first
@@ -139,10 +157,11 @@ Text view_at(const ColumnView& column, i64 row) {
     const u8* view = column.values + at * 16;
     i32 parts[4];
     __builtin_memcpy(parts, view, 16);
-    if (parts[0] <= 12) return {view + 4, parts[0], (column.offset + column.length - at) * 16 - 4};
+    if (parts[0] >= 0 && parts[0] <= 12) return {view + 4, parts[0], (column.offset + column.length - at) * 16 - 4};
     const i32 number = parts[2];
     const i64 begin = parts[3];
-    if (number < 0 || number >= column.buffer_count || begin < 0 || begin + parts[0] > column.buffer_sizes[number])
+    if (parts[0] < 0 || number < 0 || number >= column.buffer_count || begin < 0 ||
+        begin + parts[0] > column.buffer_sizes[number])
         throw StreamFailure("column '" + column.format->name + "' has a view of bytes that are not there");
     return {static_cast<const u8*>(column.buffers[number]) + begin, parts[0], column.buffer_sizes[number] - begin};
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/cpu/portable.hpp"
@@ -75,8 +76,6 @@ struct ColumnView {
         return loaded;
     }
 
-    i64 last_offset() const;  // strings: end of the last one
-
     const ColumnFormat* format;
     const u8* validity = nullptr;
     const u8* values = nullptr;            // values, offsets or views
@@ -88,6 +87,11 @@ struct ColumnView {
     i64 offset = 0;
     i64 length = 0;
     std::unique_ptr<ColumnView> dictionary;
+
+private:
+    void set_texts();  // strings with offsets
+    void set_views(const ArrowArray& array);
+    [[noreturn]] void fail(std::string_view what) const;
 };
 
 // A text of `size` bytes. `readable` bytes from `begin` on may be read, so that vector code may read past the text's

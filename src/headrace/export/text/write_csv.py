@@ -12,10 +12,10 @@ from headrace import _native
 from headrace.core.context import Context
 from headrace.core.errors import OptionError, SourceError
 from headrace.core.foreign_names import way_to_table
-from headrace.core.options import flag
+from headrace.core.options import flag, single_names
 from headrace.export.arrow.from_arrow import exported_stream
 from headrace.export.target.atomic_file import final_path, moved_when_whole
-from headrace.export.text.text_options import WriteOptions
+from headrace.export.text.text_options import ALIASES, WriteOptions
 from headrace.sources.kinds.file import checked_path
 from headrace.sources.kinds.file_object import is_to_open, opened_anew
 
@@ -76,6 +76,7 @@ def write_csv(
     threads: int | None = ...,
     **aliases: object,
 ) -> None: ...
+@single_names(ALIASES)
 def write_csv(
     table: ArrowStream,
     path_or_file: str | os.PathLike[str] | Writable | None = None,
