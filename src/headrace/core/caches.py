@@ -76,6 +76,7 @@ KEPT: Mapping[str, str] = MappingProxyType(
         "headrace.gpu.device.*": "modules and functions of the driver, and properties of GPUs",
         "headrace.gpu.kernels.cache.shipped": "the folder of the package of compiled kernels",
         "headrace.gpu.kernels.cache.user_cache": "the folder of compiled kernels",
+        "headrace.gpu.kernels.child_compile.*": "processes that compile programs",
         "headrace.gpu.kernels.kernel.*": "loaded kernels, which launches may be using",
         "headrace.gpu.kernels.source._body": "sources of the package's own kernels",
         "headrace.gpu.kernels.source.listed_variants": "the package's own list of programs",

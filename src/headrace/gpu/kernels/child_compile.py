@@ -16,13 +16,15 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from headrace.gpu.device.device import compiler
 from headrace.gpu.kernels.cache import compiler_release, user_cache
 from headrace.gpu.kernels.source import Variant, joined_source
+
+if TYPE_CHECKING:
+    from headrace.core.process.detached_process import DetachedProcess
 
 _LOCKS = ".locks"  # A file in the cache's folder. A child locks the byte whose offset is the program's key.
 _OFFSET_DIGITS = 15  # hexadecimal digits of a key that fit the offset of a file
@@ -35,7 +37,7 @@ class NotCompiledError(Exception):
 
 
 _uses_children: ContextVar[bool] = ContextVar("_uses_children", default=False)
-_children: dict[tuple[Variant, str], Any] = {}
+children: dict[tuple[Variant, str], DetachedProcess | None] = {}  # a process for each program and architecture, or `_ENDED`
 
 
 @contextmanager
@@ -59,18 +61,18 @@ def is_compiling(variant: Variant, architecture: str) -> bool:
     The call that sees that a child has ended returns True: the program was not stored when the caller looked, and may be now.
     """
     key = variant, architecture
-    if key not in _children:
-        _children[key] = _start(variant, architecture)
-        return _children[key] is not _ENDED
-    child = _children[key]
+    if key not in children:
+        children[key] = _start(variant, architecture)
+        return children[key] is not _ENDED
+    child = children[key]
     if child is _ENDED:
         return False
     if child.poll() is not None:
-        _children[key] = _ENDED
+        children[key] = _ENDED
     return True
 
 
-def _start(variant: Variant, architecture: str) -> Any:
+def _start(variant: Variant, architecture: str) -> DetachedProcess | None:
     """Start a child that compiles a program; return `_ENDED` if there can be none.
 
     Raise MissingDependencyError if NVRTC is not installed.
@@ -79,31 +81,16 @@ def _start(variant: Variant, architecture: str) -> Any:
         compiler()  # raises if there is none
     if not Path(sys.executable).name.startswith("python"):
         return _ENDED
+    from headrace.core.process.detached_process import DetachedProcess  # seldom needed
+
     given = json.dumps([variant.file, variant.defines, architecture])
     with suppress(OSError):
         folder = user_cache().folder
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK):
-            return _detached_process()([sys.executable, "-P", "-m", __spec__.name, given])
-    return _ENDED
-
-
-@cache
-def _detached_process() -> Any:
-    from subprocess import DEVNULL, Popen  # seldom needed
-
-    class DetachedProcess(Popen[bytes]):
-        """A process in a session of its own, which signals of the caller's terminal do not reach."""
-
-        def __init__(self, command: Sequence[str]) -> None:
             path = {"PYTHONPATH": os.pathsep.join(sys.path)}
-            streams = {"stdin": DEVNULL, "stdout": DEVNULL, "stderr": DEVNULL}
-            super().__init__(command, env=os.environ | path, start_new_session=True, **streams)
-
-        def __del__(self) -> None:
-            """Do not warn that the process runs: it may outlive this one."""
-
-    return DetachedProcess
+            return DetachedProcess([sys.executable, "-P", "-m", __spec__.name, given], os.environ | path)
+    return _ENDED
 
 
 def main(arguments: Sequence[str]) -> None:
