@@ -20,7 +20,7 @@ from headrace.core.process.process_lock import process_lock
 from headrace.gpu.device.device import NAMED_STREAMS, Gpu, GpuError, checked, driver
 from headrace.gpu.device.driver_calls import card_calls
 from headrace.gpu.kernels.arguments import layout_of
-from headrace.gpu.kernels.child_compile import NotCompiledError
+from headrace.gpu.kernels.child_compile import NotCompiledError, uses_children
 from headrace.gpu.kernels.compile import find_cubin
 from headrace.gpu.kernels.source import KernelSourceError, Value, Variant
 
@@ -249,7 +249,9 @@ def _library(variant: Variant, architecture: str) -> Any:
         return _load(variant, architecture)
     try:
         return loading.result()
-    except NotCompiledError:  # when it was tried, perhaps by an earlier call
+    except NotCompiledError:
+        if uses_children():
+            raise
         return _load(variant, architecture)
     finally:
         _loading.pop((variant, architecture), None)
