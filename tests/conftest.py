@@ -24,6 +24,8 @@ else:
     settings.register_profile("all", deadline=None, derandomize=True)
     settings.register_profile("some", settings.get_profile("all"), max_examples=examples.SOME)
 
+os.environ.setdefault("HEADRACE_FIRST_READ", "compile")  # tests of kernels wait for the compiler
+
 _launched: set[tuple[str, str]] = set()
 """Kernels that this process has launched under the fiber harness: the stem of the file, the name of the kernel."""
 

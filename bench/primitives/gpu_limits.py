@@ -24,8 +24,7 @@ from headrace.arrays.device_array import DeviceArray
 from headrace.core.transfers import Crossings
 from headrace.gpu.device.device import checked, driver, gpu
 from headrace.gpu.device.event import Event
-from headrace.gpu.kernels.cache import shipped
-from headrace.gpu.kernels.compile import compiler_release
+from headrace.gpu.kernels.cache import compiler_release, shipped
 from headrace.gpu.kernels.kernel import kernel
 from headrace.gpu.memory.pool import device_pool
 from headrace.gpu.transfer.staging import staging

@@ -1,4 +1,4 @@
-"""Counts the bytes copied between host and GPU. Data crosses only where the caller says so, and every copy is counted."""
+"""Counts the bytes copied between host and GPU. Every copy is counted, and law 3 (CONTRIBUTING.md) says where data crosses."""
 
 from __future__ import annotations
 

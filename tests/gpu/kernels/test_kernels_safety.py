@@ -12,6 +12,7 @@ import pytest
 from headrace.gpu.device import device as gpu
 from headrace.gpu.device.device import GpuError
 from headrace.gpu.kernels import kernel as kernels
+from headrace.gpu.kernels.child_compile import NotCompiledError, compiling_in_children, uses_children
 from headrace.gpu.kernels.kernel import Kernel
 from headrace.gpu.kernels.source import all_variants
 from tests.gpu.kernels.noting_driver import NotingDriver
@@ -128,10 +129,15 @@ def rows(kinds):
 
 @pytest.fixture
 def loads(driver, monkeypatch):
-    """The programs that are compiled, with a driver that loads any; `stored`: those that need no compilation."""
-    made = SimpleNamespace(compiled=[], stored=set(), failing=set())
+    """The programs that are compiled, with a driver that loads any.
+
+    `stored`: those that need no compilation. `elsewhere`: those that children compile for calls that do not wait.
+    """
+    made = SimpleNamespace(compiled=[], stored=set(), failing=set(), elsewhere=set())
 
     def find_cubin(variants, architecture):
+        if uses_children() and variants[0] in made.elsewhere:
+            raise NotCompiledError
         variant = next((variant for variant in variants if variant in made.stored), variants[0])
         return variant, lambda: cubin_of(variant)
 
@@ -204,6 +210,33 @@ def test_programs_are_loaded_in_threads_and_a_launch_waits_for_its_own(loads):
     loads.failing.clear()
     kernels._library(rows(8), "sm_90")  # a failed load is tried again
     assert sorted(map(str, loads.compiled)) == sorted(str(rows(kinds)) for kinds in (1, 2, 8))
+
+
+def test_a_call_that_does_not_wait_for_a_child_leaves_its_programs_to_the_next_call(loads, monkeypatch):
+    monkeypatch.delenv("HEADRACE_FIRST_READ", raising=False)
+    card = SimpleNamespace(architecture="sm_90", current=nullcontext)
+    loads.elsewhere.update((rows(1), rows(2), rows(8)))
+    wanted = [kernels.NeededProgram(ROWS, macros(kinds)) for kinds in (1, 2, 4)]
+    with compiling_in_children(wanted=True):
+        kernels.load_programs(wanted, card)
+        for kinds in (1, 8):
+            with pytest.raises(NotCompiledError):
+                kernels._library(rows(kinds), "sm_90")
+        loads.elsewhere.clear()
+        kernels.load_programs(wanted, card)
+        for kinds in (1, 2, 4):
+            kernels._library(rows(kinds), "sm_90")
+    assert sorted(map(str, loads.compiled)) == sorted(str(rows(kinds)) for kinds in (1, 2, 4))
+
+
+def test_a_call_that_waits_compiles_what_a_child_was_to_compile(loads, monkeypatch):
+    monkeypatch.delenv("HEADRACE_FIRST_READ", raising=False)
+    card = SimpleNamespace(architecture="sm_90", current=nullcontext)
+    loads.elsewhere.add(rows(1))
+    with compiling_in_children(wanted=True):
+        kernels.load_programs([kernels.NeededProgram(ROWS, macros(1))], card)
+    kernels._library(rows(1), "sm_90")
+    assert loads.compiled == [rows(1)]
 
 
 def test_one_program_at_a_time_is_found_in_the_order_of_the_call(loads, monkeypatch):

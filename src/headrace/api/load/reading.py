@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from headrace.gpu.kernels.launcher import GpuLauncher
 
 
+_FIRST_READ_BYTES = 64 << 20
+"""Bytes of text a thread that the CPU reads while a GPU's kernels are compiled: in about 0.3 s, the compiler takes 2 to 4."""
 _LONG_RECORD_BYTES = 64 << 10  # bytes without a line end that show a long record
 
 
@@ -129,16 +132,23 @@ def load_placed(source: OpenSource, prepared: Prepared, options: CsvOptions) -> 
 def _loaded_where_wanted(source: OpenSource, prepared: Prepared, options: CsvOptions) -> Loaded:
     plan, device = load_plan(source, prepared, options), wanted_device(source, options)
     if device.kind == "cpu":
-        if may_encode_texts(prepared, options):
-            views, dictionaries = (_text_positions(prepared, options, name) for name in ("string_view", "dictionary"))
-            plan = replace(plan, views=views, dictionaries=dictionaries)
-        return encode_texts(load(source, options.dialect, plan, LoadRun(options.progress)), prepared, options)
+        return _loaded_on_cpu(source, prepared, options, plan)
     from headrace.columns.load.gpu.load_text import launcher_for, load_text, loads_on  # imports the packages for GPUs
+    from headrace.gpu.kernels.child_compile import NotCompiledError, compiling_in_children
 
     launcher = launcher_for(source, options.context, device)
-    with launcher.current():
+    is_short = source.size <= options.context.thread_count * _FIRST_READ_BYTES
+    with launcher.current(), suppress(NotCompiledError), compiling_in_children(wanted=is_short):
         loaded = load_text(loads_on(device, options.dialect), launcher, source, plan)
         return encode_texts_on_gpu(launcher, loaded, prepared, options)
+    return _loaded_on_cpu(source, prepared, options, plan)
+
+
+def _loaded_on_cpu(source: OpenSource, prepared: Prepared, options: CsvOptions, plan: LoadPlan) -> Loaded:
+    if may_encode_texts(prepared, options):
+        views, dictionaries = (_text_positions(prepared, options, name) for name in ("string_view", "dictionary"))
+        plan = replace(plan, views=views, dictionaries=dictionaries)
+    return encode_texts(load(source, options.dialect, plan, LoadRun(options.progress)), prepared, options)
 
 
 def may_encode_texts(prepared: Prepared, options: CsvOptions) -> bool:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from headrace.core.errors import OptionError
 from headrace.gpu.device.device import ARCHITECTURES, compiler
-from headrace.gpu.kernels.cache import KernelCache
-from headrace.gpu.kernels.compile import cache_key, compile_source, user_cache
+from headrace.gpu.kernels.cache import KernelCache, user_cache
+from headrace.gpu.kernels.compile import cache_key, compile_source
 from headrace.gpu.kernels.source import Variant, all_variants, joined_source
 
 

@@ -7,15 +7,14 @@ the CPU's: ``--fmad=false``, fused operations only by name.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from headrace.gpu.device.device import compiler
-from headrace.gpu.kernels.cache import KernelCache, key_of, shipped, user_folder
+from headrace.gpu.kernels.cache import key_of, shipped, user_cache
+from headrace.gpu.kernels.child_compile import NotCompiledError, is_compiling, uses_children
 from headrace.gpu.kernels.source import KernelSourceError, Variant, joined_source
 
 _OPTIONS = ("-std=c++20", "-fmad=false")
@@ -67,23 +66,6 @@ def _checked(result: tuple[Any, ...]) -> Any:
     return result[1] if len(result) > 1 else None
 
 
-def compiler_release() -> str:
-    """Return the release of the compiler's package, or ``"system"``.
-
-    Loading NVRTC to ask for its version would cost what a cache hit saves, and importing ``importlib.metadata`` 15 ms.
-    """
-    for folder in sys.path:
-        for found in sorted(Path(folder).glob("nvidia_cuda_nvrtc*-*.dist-info")):
-            return found.stem.split("-")[1]
-    return "system"
-
-
-@cache
-def user_cache() -> KernelCache:
-    """Return the user's cache for this compiler."""
-    return KernelCache(user_folder() / f"nvrtc-{compiler_release()}")
-
-
 def cache_key(source: str, architecture: str) -> str:
     """Return the cache key of a program."""
     return key_of(source, f"{architecture} {_OPTIONS}")
@@ -94,7 +76,8 @@ def find_cubin(variants: Sequence[Variant], architecture: str) -> tuple[Variant,
 
     It is stored in ``headrace-kernels-cuda13`` or in the user's cache. If none is, the function compiles the program.
 
-    Raise MissingDependencyError if the program must be compiled and NVRTC is not installed.
+    Raise MissingDependencyError if the program must be compiled and NVRTC is not installed. Raise NotCompiledError if a child
+    process compiles the program.
     """
     prebuilt = shipped()
     for variant in variants:
@@ -104,6 +87,8 @@ def find_cubin(variants: Sequence[Variant], architecture: str) -> tuple[Variant,
             code = user_cache().get(key)
         if code is not None:
             return variant, partial(bytes, code)
+    if uses_children() and is_compiling(variants[0], architecture):
+        raise NotCompiledError
     compiler()
     return variants[0], partial(_compiled, variants[0], joined_source(variants[0]), architecture)
 

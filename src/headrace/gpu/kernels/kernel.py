@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextvars import copy_context
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +20,7 @@ from headrace.core.process.process_lock import process_lock
 from headrace.gpu.device.device import NAMED_STREAMS, Gpu, GpuError, checked, driver
 from headrace.gpu.device.driver_calls import card_calls
 from headrace.gpu.kernels.arguments import layout_of
+from headrace.gpu.kernels.child_compile import NotCompiledError, uses_children
 from headrace.gpu.kernels.compile import find_cubin
 from headrace.gpu.kernels.source import KernelSourceError, Value, Variant
 
@@ -247,6 +249,10 @@ def _library(variant: Variant, architecture: str) -> Any:
         return _load(variant, architecture)
     try:
         return loading.result()
+    except NotCompiledError:
+        if uses_children():
+            raise
+        return _load(variant, architecture)
     finally:
         _loading.pop((variant, architecture), None)
 
@@ -272,7 +278,10 @@ def _loaded_server(variant: Variant, architecture: str) -> Any:
 
 
 def _load(variant: Variant, architecture: str) -> Any:
-    """Load a program: the variant if it is compiled, else one that may serve it, else the variant."""
+    """Load a program: the variant if it is compiled, else one that may serve it, else the variant.
+
+    Raise NotCompiledError if a child process compiles it.
+    """
     with _finding:
         variant, cubin = find_cubin((variant, *(() if _wants_exact() else variant.servers)), architecture)
     if (variant, architecture) in _libraries:
@@ -303,7 +312,7 @@ def load_programs(programs: Iterable[NeededProgram], gpu: Gpu) -> None:
     missing = [
         variant
         for variant in variants
-        if (variant, gpu.architecture) not in _loading and _loaded_server(variant, gpu.architecture) is None
+        if not _is_loading(variant, gpu.architecture) and _loaded_server(variant, gpu.architecture) is None
     ]
     if not missing:
         return
@@ -316,5 +325,11 @@ def load_programs(programs: Iterable[NeededProgram], gpu: Gpu) -> None:
 
     pool = ThreadPoolExecutor(len(missing))
     for variant in missing:
-        _loading[variant, gpu.architecture] = pool.submit(load, variant)
+        _loading[variant, gpu.architecture] = pool.submit(copy_context().run, load, variant)
     pool.shutdown(wait=False)
+
+
+def _is_loading(variant: Variant, architecture: str) -> bool:
+    """Return whether a thread loads a program, or has loaded it; False if it failed."""
+    loading = _loading.get((variant, architecture))
+    return loading is not None and not (loading.done() and loading.exception() is not None)

@@ -131,6 +131,7 @@ class _Load:
         group = self._first_group  # the host samples the kinds of text while the search runs
         self._setup.expects_strings = group.strings > 0
         converted = self._convert_first(group)
+        self._setup.is_prepared = True
         while True:
             if converted is not None:
                 result.converted.add(converted)
@@ -185,7 +186,7 @@ class _Load:
         # The search that also measures strings cannot read lines that end with CR, so the prefix must have none.
         self._measuring = None if form.by_dfa or b"\r" in self._prefix else self._measuring_search(quoted=form.quoted)
         if not setup.is_prepared:
-            setup.is_prepared, group = True, self._first_group
+            group = self._first_group
             flags = {"measures": self._measuring is None, "lists": form.variant == "unquoted" and self._lists(group)}
             self._launcher.prepare(conversion_programs(tuning, self._dialect, group, form, **flags))
         return form

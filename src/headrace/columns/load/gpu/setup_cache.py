@@ -42,7 +42,7 @@ class LoadSetup:
         self.positions = wanted[:-1] if self.collects else wanted
         count = len(self.positions)
         self.layout = ResultLayout(count, infers)
-        self.is_prepared = False  # True if the programs of the first conversion are loaded, or are being loaded
+        self.is_prepared = False  # True if the programs of the first conversion are loaded
         self.expects_declined = False
         """True if the fast conversion declined tiles of the last text. Then the general one is launched without waiting."""
         self.lists_fields = True  # False if the fields of the last text could not be listed
