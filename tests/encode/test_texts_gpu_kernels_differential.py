@@ -12,8 +12,10 @@ import pytest
 import headrace
 from headrace.columns.column import Column
 from headrace.core.buffer import copy_of
+from headrace.encode.conversions_gpu import StringColumnBuffers, TextConversion, TextShape, run_together
+from headrace.encode.dictionaries_gpu import text_dictionaries
 from headrace.encode.texts import as_dictionary, as_views
-from headrace.encode.texts_gpu import StringColumnBuffers, TextShape, run_together, string_views, text_dictionary
+from headrace.encode.texts_gpu import string_views
 from headrace.testing.fibers.launcher import FiberLauncher
 
 pytestmark = pytest.mark.fibers
@@ -47,6 +49,11 @@ def bytes_of(launcher: FiberLauncher, buffer: Any) -> bytes:
     return launcher.fetch(buffer).tobytes()
 
 
+def dictionaries_of(launcher: FiberLauncher, columns: list[Column], shape: TextShape) -> list[tuple[Any, Any, int]]:
+    texts = [buffers_of(launcher, column) for column in columns]
+    return run_together(launcher, [TextConversion(2 * len(texts), partial(text_dictionaries, launcher, texts, shape))])[0]
+
+
 @pytest.mark.covering(default=2)
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("large", [False, True])
@@ -55,7 +62,7 @@ def test_views(rows, large, few):
     launcher = FiberLauncher("random", rows)
     column = column_of(random.Random(rows), rows, large, few)
     expected = as_views(column, 2)
-    found = run_together(launcher, [partial(string_views, launcher, buffers_of(launcher, column), SHAPE)])[0]
+    found = run_together(launcher, [TextConversion(1, partial(string_views, launcher, buffers_of(launcher, column), SHAPE))])[0]
     assert found is not None
     assert bytes_of(launcher, found[0]) == bytes(expected.values)
     assert [bytes_of(launcher, buffer) for buffer in found[1]] == [bytes(data) for data in expected.data]
@@ -66,7 +73,7 @@ def test_views_in_several_buffers(most):
     launcher = FiberLauncher("random", most)
     column = column_of(random.Random(most), 700, False, False)
     shape = TextShape(threads=64, max_viewed=most)
-    found = run_together(launcher, [partial(string_views, launcher, buffers_of(launcher, column), shape)])[0]
+    found = run_together(launcher, [TextConversion(1, partial(string_views, launcher, buffers_of(launcher, column), shape))])[0]
     if most == 200:
         assert found is None  # one text is longer
         return
@@ -89,25 +96,24 @@ def test_dictionaries(rows, large, few, seed):
     column = column_of(random.Random(rows), rows, large, few)
     expected = as_dictionary(column, 2)
     assert expected.dictionary is not None and expected.dictionary.offsets is not None
-    codes, texts, count = run_together(launcher, [partial(text_dictionary, launcher, buffers_of(launcher, column), SHAPE)])[0]
+    codes, texts, count = dictionaries_of(launcher, [column], SHAPE)[0]
     assert bytes_of(launcher, codes) == bytes(expected.values)
     assert count == expected.dictionary.length
     assert bytes_of(launcher, texts.offsets) == bytes(expected.dictionary.offsets)
     assert bytes_of(launcher, texts.values) == bytes(expected.dictionary.values)
 
 
-def test_columns_are_encoded_together():
-    """Columns whose conversions have different numbers of steps wait for each other's, and keep their order."""
+@pytest.mark.parametrize("few", [(True, False, True, False), (False, True, True)])
+def test_columns_become_dictionaries_together(few):
+    """Columns whose tables are large enough at different sizes wait for each other, and keep their order."""
     rng, launcher = random.Random(5), FiberLauncher("random", 5)
-    columns = [column_of(rng, rows, False, few) for rows, few in ((0, True), (300, False), (70, True), (900, False))]
-    shape = TextShape(threads=64, slots=64)
+    columns = [column_of(rng, 900, large=one, few=one) for one in few]
     before = launcher.waits
-    found = run_together(
-        launcher, [partial(text_dictionary, launcher, buffers_of(launcher, column), shape) for column in columns]
-    )
-    assert launcher.waits - before == 3, "once for each table of the largest column"
+    found = dictionaries_of(launcher, columns, TextShape(threads=64, slots=64))
+    assert launcher.waits - before == 3, "once for each size of the largest column's table"
     for column, (codes, texts, count) in zip(columns, found, strict=True):
         expected = as_dictionary(column, 1)
-        assert expected.dictionary is not None
+        assert expected.dictionary is not None and expected.dictionary.offsets is not None
         assert (bytes_of(launcher, codes), count) == (bytes(expected.values), expected.dictionary.length)
+        assert bytes_of(launcher, texts.offsets) == bytes(expected.dictionary.offsets)
         assert bytes_of(launcher, texts.values) == bytes(expected.dictionary.values)

@@ -74,7 +74,7 @@ nb::tuple text_dictionary(nb::handle column, unsigned threads) {
 }  // namespace
 
 void bind_encode(nb::module_& m) {
-    register_layouts<PlainTexts, DistinctTexts>();
+    register_layouts<PlainTexts, DistinctTexts, GatheredTexts>();
     m.def("string_views", &string_views);
     m.def("plain_strings", &plain_strings);
     m.def("text_dictionary", &text_dictionary);

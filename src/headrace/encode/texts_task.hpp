@@ -27,8 +27,8 @@ HR_FN bool has_text(const PlainTexts& texts, u64 row) {
 // Rows per thread, one in each turn of the block.
 constexpr u32 TURNS = 8;
 
-// Hash table of distinct texts with linear probing. A slot has the smallest row number of its text among the inserted
-// rows, or ~0 if it is empty.
+// The distinct texts of a column: a hash table with linear probing. A slot has the smallest row number of its text
+// among the inserted rows, or ~0 if it is empty.
 struct DistinctTexts {
     PlainTexts texts;
     u64* slots;
@@ -36,6 +36,27 @@ struct DistinctTexts {
     u32* where;       // slot of each row that is not null, then the code of each row
     u64 seed;         // differs from process to process, so that colliding texts cannot be prepared
     u64* used_slots;  // number of used slots; if it exceeds half of all, the table is too small
+    u32* codes;       // code of each slot
+    u64* rows;        // first row of each text
+};
+
+// A dictionary as a column of strings. The sizes before text k are begins[k * stride].
+struct GatheredTexts {
+    PlainTexts texts;
+    const u64* rows;  // first row of each text
+    const u64* begins;
+    u64 stride, count, bytes;
+    u32* offsets;
+    u8* values;
+};
+
+// Columns that one launch encodes; blockIdx.y is the column's index.
+constexpr u32 MAX_TOGETHER = 4;
+struct DistinctTextsOfColumns {
+    DistinctTexts columns[MAX_TOGETHER];
+};
+struct GatheredTextsOfColumns {
+    GatheredTexts columns[MAX_TOGETHER];
 };
 
 HR_END_NAMESPACE
