@@ -49,7 +49,7 @@ HR_FN i64 search(const FindTask& task, FindResult* result, Memory& memory, u32 (
         for (u32 row = 0; row < rows; ++row)
             masks[row] = inside(masks[row], begin + (row * tile::lanes + tile::lane()) * 16, last);
     }
-    if (form >= 4 && task.is_exact == 0) verify(task, begin, &result->spent, memory, masks);
+    if (!is_exact) verify(task, begin, &result->spent, memory, masks);
     return begin;
 }
 

@@ -65,7 +65,7 @@ class DeviceSearch:
         self._budget += _PATTERNS * (len(pattern) // _COMPARED_AT_ONCE + 1)
         period = pattern.native.period
         period = period if 2 * period <= len(pattern) <= period + _MAX_PAIRS else 0
-        compared = (*plan.prints, *plan.compared, plan.letter_bits, plan.lead, plan.is_exact)
+        compared = (*plan.prints, *plan.compared, plan.letter_bits, plan.lead)
         self._fields = (len(pattern), period, cycle, self._budget, *compared, pattern.ignore_case)
         self._origin = plan.lead + text.shift  # number of the mark of position 0
         self._tiles = text.tiles(tuning)
