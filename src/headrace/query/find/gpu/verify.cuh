@@ -43,17 +43,17 @@ public:
     // whether it is. The cycle equals none of its rotations, so all hits are a multiple of its length apart.
     HR_MEMBER bool run_at_once(u32 (&masks)[rows]) {
         const u32 first = __reduce_min_sync(tile::all_lanes, lowest_position(masks));
-        const u32 period = static_cast<u32>(task_.cycle);
-        if (!repeats_cycle<rows>(task_, begin_, first)) return false;
+        const Cycle cycle(task_);
+        if (!repeats_cycle<rows>(task_, cycle, begin_, first)) return false;
         u32 repeats = 0;
-        for (u32 bit = 0; bit < 16; bit += period) repeats |= 1u << bit;
-        // Number of the first position of a vector that is a multiple of the distance from the first one.
-        u32 next = (first + (period - tile::lane() * 16 % period)) % period;
-        const u32 step = period - tile::lanes * 16 % period;
+        for (u32 bit = 0; bit < 16; bit += cycle.length) repeats |= 1u << bit;
+        // Distance from a vector's first position to the next one that is a multiple of the cycle from the first one.
+        u32 next = cycle.rest(first + cycle.length - cycle.rest(tile::lane() * 16));
+        const u32 step = cycle.length - cycle.rest(tile::lanes * 16);
 #pragma unroll
         for (u32 row = 0; row < rows; ++row) {
             masks[row] &= next < 16 ? repeats << next : 0;
-            next += next + step < period ? step : step - period;
+            next = cycle.sum(next, step);
         }
         return true;
     }
