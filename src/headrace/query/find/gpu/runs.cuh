@@ -11,66 +11,6 @@ namespace headrace {
 
 constexpr u32 max_pairs = 4096;  // of a pattern
 
-// The cycle of a pattern: its smallest period.
-struct Cycle {
-    u32 length, reciprocal;
-    explicit HR_MEMBER Cycle(const FindTask& task)
-        : length(static_cast<u32>(task.cycle)), reciprocal(~0u / static_cast<u32>(task.cycle)) {}
-    // Returns value % length, for a value below 2^16. The quotient of the reciprocal is right or too small by one.
-    HR_MEMBER u32 rest(u32 value) const {
-        const u32 left = value - static_cast<u32>(static_cast<u64>(value) * reciprocal >> 32) * length;
-        return left < length ? left : left - length;
-    }
-    HR_MEMBER u32 sum(u32 a, u32 b) const { return a + b < length ? a + b : a + b - length; }
-};
-
-// Whether the warp's part of the text is the pattern's cycle again and again, of which bit `first` is the begin. So is
-// what an occurrence may take after the part. Not if they reach past an end of the text. `begin`: position of the
-// part's first bit. All lanes of a warp call it.
-template <u32 rows>
-HR_FN bool repeats_cycle(const FindTask& task, const Cycle& cycle, i64 begin, u32 first) {
-    constexpr u32 step = tile::lanes * 16, at_once = 4;  // rows whose loads a warp waits for together
-    static_assert(rows % at_once == 0);
-    const u32 odd = (0 - task.lead) % 16;
-    const u32 bytes = odd + rows * step + static_cast<u32>(task.length);
-    const i64 from = begin - odd;
-    if (from < 0 || from + bytes + 16 > static_cast<i64>(task.size)) return false;
-    // Offset in the cycle of the lane's first byte.
-    u32 offset = cycle.rest(tile::lane() * 16 + cycle.length - cycle.rest(first + odd));
-    const u32 advance = cycle.rest(step);
-    uint4 expected = VectorStream(task.pattern + offset).next();
-    const auto unlike = [&](uint4 vector) {
-        const uint4 own = folded(task, vector);
-        return (own.x ^ expected.x) | (own.y ^ expected.y) | (own.z ^ expected.z) | (own.w ^ expected.w);
-    };
-    const auto go_on = [&] {
-        if (advance == 0) return;
-        offset = cycle.sum(offset, advance);
-        expected = VectorStream(task.pattern + offset).next();
-    };
-    const uint4* const text = reinterpret_cast<const uint4*>(task.text + from) + tile::lane();
-#pragma unroll 1
-    for (u32 row = 0; row < rows; row += at_once) {
-        uint4 own[at_once];
-#pragma unroll
-        for (u32 i = 0; i < at_once; ++i) own[i] = text[(row + i) * tile::lanes];
-        u32 some = 0;
-#pragma unroll
-        for (u32 i = 0; i < at_once; ++i) {
-            some |= unlike(own[i]);
-            go_on();
-        }
-        if (__any_sync(tile::all_lanes, some != 0)) return false;
-    }
-    for (u32 row = rows; row * step < bytes; ++row) {
-        const bool is_needed = row * step + tile::lane() * 16 < bytes;
-        const u32 some = is_needed ? unlike(text[row * tile::lanes]) : 0;
-        if (__any_sync(tile::all_lanes, some != 0)) return false;
-        go_on();
-    }
-    return true;
-}
-
 // Pairs of a warp's part of the text, and of `max_pairs` positions after it.
 template <u32 rows>
 class Runs {

@@ -4,6 +4,7 @@
 // Bytes moved per byte of text: 1. `mark_hits` writes at most 1/8 in addition for tiles with hits, from which
 // positions.cu makes the positions.
 #include "gpu/block/block.cuh"
+#include "query/find/gpu/cycle.cuh"
 #include "query/find/gpu/filter.cuh"
 #include "query/find/gpu/hit_list.cuh"
 #include "query/find/gpu/rows.cuh"
@@ -42,8 +43,14 @@ HR_FN i64 search(const FindTask& task, FindResult* result, Memory& memory, u32 (
     load_text<words_ahead>(text, task.text, task.size, first);
     const i64 begin = first_position(task, first);
     const i64 last = static_cast<i64>(task.size - task.length);
+    masks[0] = possible_hits(task, words_of<words_ahead>(text, 0));
+    if (!is_exact && may_be_cyclic(task, masks[0])) {
+        if (decide_by_cycle(task, begin, masks)) return begin;
+        // The rows are read again, by a number that the compiler does not know. Otherwise registers are spilled.
+        load_text<words_ahead>(text, task.text, task.size, tile::shuffle(first, 0));
+    }
 #pragma unroll
-    for (u32 row = 0; row < rows; ++row) masks[row] = possible_hits(task, words_of<words_ahead>(text, row));
+    for (u32 row = 1; row < rows; ++row) masks[row] = possible_hits(task, words_of<words_ahead>(text, row));
     if (begin < 0 || begin + part_vectors * 16 - 1 > last) {
 #pragma unroll
         for (u32 row = 0; row < rows; ++row)
