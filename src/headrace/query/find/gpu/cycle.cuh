@@ -27,11 +27,11 @@ private:
     u32 length_, reciprocal_;
 };
 
-// A warp's part of a text, and the first of its hits, which is in row 0.
+// A warp's part of a text, and the first of its hits in the last row.
 template <u32 rows>
 class CyclicPart {
 public:
-    // `begin`: position of the part's first bit. `first`: bit of the first position that passes the filter.
+    // `begin`: position of the part's first bit. `first`: bit of a position that passes the filter.
     HR_MEMBER CyclicPart(const FindTask& task, i64 begin, u32 first) : task_(task), cycle_(task), first_(first) {
         before_ = (task.lead + 15) / 16;
         after_ = (static_cast<u32>(task.length) - task.lead + 15) / 16;
@@ -109,8 +109,8 @@ private:
     u32 start_;           // offset in the cycle of its first byte
 };
 
-// Whether positions that pass the filter in row 0 are as dense as the hits of a part that is the pattern's cycle again
-// and again. `mask`: those of the lane's vector.
+// Whether positions of the last row that pass the filter are as dense as the hits of a part that is the pattern's cycle
+// again and again. `mask`: those of the lane's vector.
 HR_FN bool may_be_cyclic(const FindTask& task, u32 mask) {
     if (task.cycle == 0 || !__any_sync(tile::all_lanes, mask != 0)) return false;
     const u32 number = __reduce_add_sync(tile::all_lanes, static_cast<u32>(__popc(mask)));
@@ -118,10 +118,12 @@ HR_FN bool may_be_cyclic(const FindTask& task, u32 mask) {
 }
 
 // Decides on all hits of a part that is the pattern's cycle again and again. Returns whether it is.
-// `masks`: row 0 has the positions that pass the filter, of which there are some.
+// `masks`: the last row has the positions that pass the filter, of which there are some.
 template <u32 rows>
 HR_FN bool decide_by_cycle(const FindTask& task, i64 begin, u32 (&masks)[rows]) {
-    const u32 own = masks[0] != 0 ? 16 * tile::lane() + static_cast<u32>(trailing_zeros(masks[0])) : ~0u;
+    const u32 mask = masks[rows - 1];
+    const u32 own =
+        mask != 0 ? 16 * ((rows - 1) * tile::lanes + tile::lane()) + static_cast<u32>(trailing_zeros(mask)) : ~0u;
     const CyclicPart<rows> part(task, begin, __reduce_min_sync(tile::all_lanes, own));
     if (!part.is_cycle()) return false;
     part.hits(masks);
