@@ -10,7 +10,7 @@ import pytest
 import headrace
 from headrace import Pattern, RecordCondition, _native, record_contains
 from headrace.api.scan import scan_cpu, tiles_on_gpu
-from headrace.api.scan.tiles_on_gpu import TILE_BYTES, SearchedText, drop_tiles
+from headrace.api.scan.tiles_on_gpu import TILE_BYTES, LineText, drop_tiles
 from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.structure.dialect import Dialect
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -34,7 +34,7 @@ def text_of(end: bytes, seed: int = 0) -> bytearray:
 
 def dropped_of(text: bytes, *patterns: bytes, **dialect: Any) -> int:
     launcher = FiberLauncher("random", 1)
-    searched = SearchedText(launcher, launcher.put(bytes(text)), Dialect(**dialect), 0, 6)
+    searched = LineText(launcher, launcher.put(bytes(text)), Dialect(**dialect), 0, 6)
     return drop_tiles(searched, [Pattern(one) for one in patterns], _native.DroppedTiles())
 
 
@@ -47,7 +47,7 @@ class ScanInPlace:
         def drop(source: Any, options: Any, plan: Any, patterns: Any, dropped: Any) -> None:
             launcher = FiberLauncher("random", 2)
             text = launcher.put(source.native.read(0, source.size))
-            searched = SearchedText(launcher, text, options.dialect, plan.file, plan.data_begin)
+            searched = LineText(launcher, text, options.dialect, plan.file, plan.data_begin)
             self.dropped += drop_tiles(searched, patterns, dropped)
 
         monkeypatch.setattr(tiles_on_gpu, "drop_on_gpu", drop)
@@ -99,5 +99,5 @@ def test_other_texts_are_left_to_the_host(part: bytes, dialect: dict[str, Any]) 
 def test_texts_of_other_alignment_are_left_to_the_host() -> None:
     launcher = FiberLauncher()
     text = BufferSlice(launcher.put(b"." + text_of(b"\n")), 1)
-    searched = SearchedText(launcher, text, Dialect(), 0, 6)
+    searched = LineText(launcher, text, Dialect(), 0, 6)
     assert drop_tiles(searched, [Pattern(b"needle")], _native.DroppedTiles()) == 0

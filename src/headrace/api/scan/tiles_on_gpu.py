@@ -1,8 +1,8 @@
-"""Finds the tiles of a text in GPU memory in which no record has a wanted text, so that a scan never copies them to the host.
+"""Finds the tiles of a text in GPU memory in which no record has a wanted text, so that they are not copied to the host.
 
-The search runs where the text is. The host then knows of each such tile what the native loader finds in a tile without a hit: the
-number of its records, the end of the last one, and the automaton's state after it. It needs the number of line feeds in the tile,
-which a second search counts, and the bytes near the tile's ends. Other tiles are copied and loaded as in any scan.
+The search runs where the text is. The host then knows of such a tile what the native loader finds in a tile without a hit. That
+is the number of its records, the end of the last one, and the automaton's state after it. They follow from the number of line
+feeds, which a second search counts, and from bytes near the tile's ends. Other tiles are copied and loaded as in any scan.
 
 Texts with quotes, blank lines or lone carriage returns are left to the host. Bytes moved on the GPU: 4 to 7 readings of the text,
 and an eighth of it is written.
@@ -33,7 +33,7 @@ _BEFORE, _AFTER = 256, 512  # Bytes copied on each side of a tile's end: the las
 _LINE_ENDS = b"\r\n"
 
 
-class SearchedText(NamedTuple):
+class LineText(NamedTuple):
     """A text in device memory: the file's number in the scan, and the first byte of its data."""
 
     launcher: Launcher
@@ -52,7 +52,7 @@ class SearchedText(NamedTuple):
         return DeviceSearch(self.launcher, self.text, Pattern(pattern)).count()
 
 
-def drop_tiles(searched: SearchedText, patterns: Sequence[Pattern], dropped: _native.DroppedTiles) -> int:
+def drop_tiles(searched: LineText, patterns: Sequence[Pattern], dropped: _native.DroppedTiles) -> int:
     """Add tiles of `TILE_BYTES` without a hit to `dropped`, and return their number.
 
     Raise MemoryLimitError if the marks of the text do not fit.
@@ -80,7 +80,7 @@ def drop_tiles(searched: SearchedText, patterns: Sequence[Pattern], dropped: _na
     return found
 
 
-def _are_lines(searched: SearchedText) -> bool:
+def _are_lines(searched: LineText) -> bool:
     """Return whether the lines of a text are its records: it has no quotes, blank lines and lone carriage returns."""
     quote = searched.dialect.quote_char
     if (quote is not None and searched.count(quote)) or searched.count(b"\n\n"):
@@ -89,14 +89,14 @@ def _are_lines(searched: SearchedText) -> bool:
     return not returns or (searched.count(b"\r\n") == returns and not searched.count(b"\n\r"))
 
 
-def _hits_by_tile(searched: SearchedText, pattern: Pattern, tiles: int) -> Any:
+def _hits_by_tile(searched: LineText, pattern: Pattern, tiles: int) -> Any:
     """Return the number of hits of a pattern of one byte in each tile."""
     counts, _ = DeviceSearch(searched.launcher, searched.text, pattern).counts_by_tile()
     each = TILE_BYTES // TUNING.tile_marks
     return counts[: tiles * each].reshape(tiles, each).sum(axis=1)
 
 
-def _have_hits(searched: SearchedText, pattern: Pattern, tiles: int) -> Any:
+def _have_hits(searched: LineText, pattern: Pattern, tiles: int) -> Any:
     """Return a flag for each tile: False if no hit begins in it or in the `_AFTER` bytes after it."""
     counts, first = DeviceSearch(searched.launcher, searched.text, pattern).counts_by_tile()
     upto = np.concatenate([[0], np.cumsum(counts != 0)])
@@ -105,7 +105,7 @@ def _have_hits(searched: SearchedText, pattern: Pattern, tiles: int) -> Any:
     return upto[last + 1] != upto[begins // TUNING.tile_marks]
 
 
-def _bytes_at_ends(searched: SearchedText, tiles: int) -> list[bytes]:
+def _bytes_at_ends(searched: LineText, tiles: int) -> list[bytes]:
     """Return the bytes on both sides of each tile's end, in one copy to the host."""
     launcher, each = searched.launcher, _BEFORE + _AFTER
     begins = (np.arange(1, tiles + 1) * TILE_BYTES - _BEFORE).astype(np.uint64)
@@ -139,4 +139,4 @@ def drop_on_gpu(
     assert text is not None
     launcher = launcher_for(source, options.context, text.device)
     with launcher.current():
-        drop_tiles(SearchedText(launcher, text, options.dialect, plan.file, plan.data_begin), patterns, dropped)
+        drop_tiles(LineText(launcher, text, options.dialect, plan.file, plan.data_begin), patterns, dropped)

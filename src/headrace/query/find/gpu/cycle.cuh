@@ -109,8 +109,8 @@ private:
     u32 start_;           // offset in the cycle of its first byte
 };
 
-// Whether positions of the last row that pass the filter are as dense as the hits of a part that is the pattern's cycle
-// again and again. `mask`: those of the lane's vector.
+// Whether positions of the last row that pass the filter are as dense as hits in the pattern's cycle again and again.
+// `mask`: those of the lane's vector.
 HR_FN bool may_be_cyclic(const FindTask& task, u32 mask) {
     if (task.cycle == 0 || !__any_sync(tile::all_lanes, mask != 0)) return false;
     const u32 number = __reduce_add_sync(tile::all_lanes, static_cast<u32>(__popc(mask)));
