@@ -1,4 +1,4 @@
-"""Finds the tiles of a text in GPU memory in which no record has a wanted text, so that they are not copied to the host.
+"""Finds the tiles of a text in GPU memory in which no record has a wanted text. A scan does not copy them to the host.
 
 The search runs where the text is. The host then knows of such a tile what the native loader finds in a tile without a hit. That
 is the number of its records, the end of the last one, and the automaton's state after it. They follow from the number of line
