@@ -81,6 +81,28 @@ HR_FN void write_row(uint4 marks, u64 first, u64* out, u16 (&list)[listed]) {
     }
 }
 
+// Number of the warp's row i among the rows of a block, from row `group` on. Warps take turns.
+HR_FN u32 row_of(u32 group, u32 i) { return group + i * warps + tile::warp(); }
+
+// Loads the warp's next rows. `marked`: a bit for each tile that has marks.
+HR_FN void load_rows(const u32* words, u32 group, u32 marked, uint4 (&loaded)[rows_at_once]) {
+#pragma unroll
+    for (u32 i = 0; i < rows_at_once; ++i) {
+        const u32 row = row_of(group, i);
+        const uint4* const from = reinterpret_cast<const uint4*>(words) + row * tile::lanes + tile::lane();
+        loaded[i] = (marked >> row / rows & 1) != 0 ? tile::load_streaming(from) : uint4{0, 0, 0, 0};
+    }
+}
+
+// Stores the number of hits in each of them.
+HR_FN void count_rows(u32 group, const uint4 (&loaded)[rows_at_once], u32 (&hits)[tiles * rows]) {
+#pragma unroll
+    for (u32 i = 0; i < rows_at_once; ++i) {
+        const u32 total = __reduce_add_sync(tile::all_lanes, count_ones(loaded[i]));
+        if (tile::lane() == 0) hits[row_of(group, i)] = total;
+    }
+}
+
 // Returns the number of hits before a tile in thread 0.
 HR_FN u64 hits_before(const FoundMarks& marks, u64 tile, u64 (&totals)[warps]) {
     const u64 groups = tile / threads, near = groups * threads + threadIdx.x;
@@ -114,12 +136,7 @@ extern "C" __global__ void __launch_bounds__(threads) write_positions(FoundMarks
 #pragma unroll 1
     for (u32 group = 0; group < tiles * rows; group += rows_at_once * warps) {
         uint4 loaded[rows_at_once];
-#pragma unroll
-        for (u32 i = 0; i < rows_at_once; ++i) {
-            const u32 row = group + i * warps + tile::warp();
-            const uint4* const from = reinterpret_cast<const uint4*>(words) + row * tile::lanes + tile::lane();
-            loaded[i] = (marked >> row / rows & 1) != 0 ? tile::load_streaming(from) : uint4{0, 0, 0, 0};
-        }
+        load_rows(words, group, marked, loaded);
         if (group == 0) {
             const u64 begin = hits_before(marks, first, totals);
             if (tile::warp() == 0) {
@@ -127,15 +144,11 @@ extern "C" __global__ void __launch_bounds__(threads) write_positions(FoundMarks
                 if (tile::lane() < tiles) before[tile::lane()] = upto - own;
             }
         }
-#pragma unroll
-        for (u32 i = 0; i < rows_at_once; ++i) {
-            const u32 total = __reduce_add_sync(tile::all_lanes, count_ones(loaded[i]));
-            if (tile::lane() == 0) hits[group + i * warps + tile::warp()] = total;
-        }
+        count_rows(group, loaded, hits);
         __syncthreads();
 #pragma unroll
         for (u32 i = 0; i < rows_at_once; ++i) {
-            const u32 row = group + i * warps + tile::warp(), at = row % rows;
+            const u32 row = row_of(group, i), at = row % rows;
             if (hits[row] == 0) continue;
             const u32 preceding =
                 __reduce_add_sync(tile::all_lanes, tile::lane() < at ? hits[row - at + tile::lane()] : 0);
