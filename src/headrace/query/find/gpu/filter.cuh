@@ -1,7 +1,7 @@
 // Finds the positions of a vector of 16 bytes of text where a pattern may occur, by operations on words of 4 bytes.
-// HR_FORM names the method by the least length of a pattern that it takes:
+// HR_FORM names the method by a length of patterns that it takes, the greatest up to 4, and the least from 5 on:
 //
-//   1 to 4    All bytes of the pattern are compared, each at four positions at once. The result is exact.
+//   1, 2, 4   All bytes of the pattern are compared, each at four positions at once. The result is exact.
 //   5, 8      A window of 4 or 8 bytes at each position has a fingerprint modulo 2^32, `first * factor + second` for
 //             two words (Karp and Rabin; Ashkiani 2017, section 2.3.3). Different units of a processor compute
 //             multiplications and comparisons.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -32,9 +32,9 @@ class FilterPlan(NamedTuple):
 
 
 def _new_plan(pattern: Pattern) -> FilterPlan:
+    if len(pattern) <= _SHORT:
+        return _short_plan(pattern)
     form = FORMS[bisect_right(FORMS, len(pattern)) - 1]
-    if form <= _SHORT:
-        return _short_plan(pattern, form)
     if form >= _LONG:
         # A window at an aligned word may lack up to three bytes of each end of these. Windows of one byte value find
         # many false hits in texts such as "aaaa".
@@ -52,7 +52,8 @@ def _new_plan(pattern: Pattern) -> FilterPlan:
     return FilterPlan(form, _four(prints), (0, 0, 0, 0), letter_bits, offset + step - 1)
 
 
-def _short_plan(pattern: Pattern, form: int) -> FilterPlan:
+def _short_plan(pattern: Pattern) -> FilterPlan:
+    form = FORMS[bisect_left(FORMS, len(pattern))]  # bytes that a pattern lacks are compared with a mask of 0
     compared = [0xDF if pattern.ignore_case and _is_letter(byte) else 0xFF for byte in pattern.folded]
     prints = [byte & mask for byte, mask in zip(pattern.folded, compared, strict=True)]
     return FilterPlan(form, _four([_repeated(byte) for byte in prints]), _four([_repeated(mask) for mask in compared]), 0, 0)
