@@ -8,6 +8,7 @@
 
 namespace headrace {
 
+// The length of a pattern's cycle, and remainders by it.
 class Cycle {
 public:
     HR_MEMBER explicit Cycle(const FindTask& task)
@@ -27,7 +28,7 @@ private:
     u32 length_, reciprocal_;
 };
 
-// A warp's part of a text, and the first of its hits in the last row.
+// A warp's part of a text, and a place of a hit in its last row.
 template <u32 rows>
 class CyclicPart {
 public:
