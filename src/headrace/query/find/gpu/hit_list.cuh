@@ -12,7 +12,6 @@
 namespace headrace {
 
 constexpr u32 is_first = 0x80;
-constexpr u32 line_positions = 16;  // 8-byte positions of a line of 128 bytes
 
 // Returns the maximum number of hits of a list. More take less time as marks.
 HR_FN constexpr u32 max_listed(u32 tile_positions) { return tile_positions * 3 / 64; }
@@ -73,8 +72,8 @@ HR_FN void load_list(const u32* list, u32 count, ListMemory<warps, tile_position
     __syncwarp();
 }
 
-// Writes the positions of a list by a warp, two a lane where they are aligned, and from lines of 128 bytes on. `first`:
-// position of the tile's first mark.
+// Writes the positions of a list by a warp, two a lane where they are aligned. `first`: position of the tile's first
+// mark.
 template <u32 warps, u32 tile_positions>
 HR_FN void write_list(const u32* list, u32 count, u64 first, u64* out, ListMemory<warps, tile_positions>& memory) {
     constexpr u32 sub_tile = tile_positions / (warps * tile::lanes);
@@ -92,12 +91,12 @@ HR_FN void write_list(const u32* list, u32 count, u64 first, u64* out, ListMemor
     }
     __syncwarp();
     const u8* const hits = reinterpret_cast<const u8*>(words + warps);
-    const u32 odd = static_cast<u32>(reinterpret_cast<u64>(out) >> 3) % line_positions;
+    const u32 odd = static_cast<u32>(reinterpret_cast<u64>(out) >> 3) & 1;
     subs = 0;
 #pragma unroll 2
     for (u32 begin = 0; begin < count + odd; begin += 2 * tile::lanes) {
         const u32 i = begin + 2 * tile::lane();
-        const bool has_one = i - odd < count, has_next = i + 1 - odd < count;  // modulo 2^32
+        const bool has_one = i >= odd && i - odd < count, has_next = i + 1 - odd < count;
         const u32 one = has_one ? hits[i - odd] : 0, next = has_next ? hits[i + 1 - odd] : 0;
         const u32 ones = __ballot_sync(tile::all_lanes, one >= is_first);
         const u32 nexts = __ballot_sync(tile::all_lanes, next >= is_first);
@@ -105,13 +104,13 @@ HR_FN void write_list(const u32* list, u32 count, u64 first, u64* out, ListMemor
                         static_cast<u32>(__popc(nexts & low_mask(tile::lane())));
         const u64 position = first + memory.numbers[sub] * sub_tile + one % is_first;
         const u64 following = first + memory.numbers[sub + next / is_first] * sub_tile + next % is_first;
-        u64* const to = out + i - odd;
+        u64* const to = out + (i - odd);
         if (has_one && has_next) {
             *reinterpret_cast<ulonglong2*>(to) = {position, following};
         } else if (has_one) {
             to[0] = position;
         } else if (has_next) {
-            to[1] = following;
+            out[0] = following;
         }
         subs += static_cast<u32>(__popc(ones) + __popc(nexts));
     }

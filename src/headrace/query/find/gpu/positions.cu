@@ -20,10 +20,9 @@ constexpr u32 rows = tile_words / (4 * tile::lanes);  // vectors of 128 marks pe
 constexpr u32 listed = 1024;                          // positions of a warp's list
 constexpr u32 parts = 4;                              // lists of a row that is full
 constexpr u32 row_positions = 128 * tile::lanes;
-constexpr u32 rows_each = tiles * rows / warps;              // rows of a block that a warp takes
-constexpr u32 rows_at_once = rows_each < 8 ? rows_each : 8;  // whose loads it waits for together
+constexpr u32 rows_each = tiles * rows / warps;  // rows of a block that a warp takes
 static_assert(tile_words % (4 * tile::lanes) == 0 && tiles <= tile::lanes && listed * parts == row_positions);
-static_assert(rows <= tile::lanes && tiles * rows % warps == 0 && rows_each % rows_at_once == 0);
+static_assert(rows <= tile::lanes && tiles * rows % warps == 0);
 
 union WarpMemory {
     u16 positions[listed];
@@ -44,13 +43,11 @@ HR_FN u16* list_word(u16* to, u32 word, u32 first) {
     return to;
 }
 
-// Stores the positions of a list: those up to a line of 128 bytes, then two at a time. Stores that cross lines would
-// send a quarter more requests to the L2 cache.
+// Stores the positions of a list, two at a time where they are aligned.
 HR_FN void store_list(const u16* list, u32 count, u64 first, u64* out) {
-    const u32 to_line = (0 - static_cast<u32>(reinterpret_cast<u64>(out) >> 3)) % line_positions;
-    const u32 head = to_line < count ? to_line : count;
-    if (tile::lane() < head) out[tile::lane()] = first + list[tile::lane()];
-    u32 i = head + 2 * tile::lane();
+    const u32 odd = static_cast<u32>(reinterpret_cast<u64>(out) >> 3) & 1;
+    if (odd != 0 && count != 0 && tile::lane() == 0) out[0] = first + list[0];
+    u32 i = odd + 2 * tile::lane();
 #pragma unroll 2
     for (; i + 1 < count; i += 2 * tile::lanes)
         *reinterpret_cast<ulonglong2*>(out + i) = {first + list[i], first + list[i + 1]};
@@ -81,25 +78,15 @@ HR_FN void write_row(uint4 marks, u64 first, u64* out, u16 (&list)[listed]) {
     }
 }
 
-// Number of the warp's row i among the rows of a block, from row `group` on. Warps take turns.
-HR_FN u32 row_of(u32 group, u32 i) { return group + i * warps + tile::warp(); }
+// Number of the warp's row i among the rows of a block. Warps take turns.
+HR_FN u32 row_of(u32 i) { return i * warps + tile::warp(); }
 
-// Loads the warp's next rows. `marked`: a bit for each tile that has marks.
-HR_FN void load_rows(const u32* words, u32 group, u32 marked, uint4 (&loaded)[rows_at_once]) {
+// Loads the warp's rows. `marked`: a bit for each tile that has marks.
+HR_FN void load_rows(const u32* words, u32 marked, uint4 (&loaded)[rows_each]) {
 #pragma unroll
-    for (u32 i = 0; i < rows_at_once; ++i) {
-        const u32 row = row_of(group, i);
-        const uint4* const from = reinterpret_cast<const uint4*>(words) + row * tile::lanes + tile::lane();
-        loaded[i] = (marked >> row / rows & 1) != 0 ? tile::load_streaming(from) : uint4{0, 0, 0, 0};
-    }
-}
-
-// Stores the number of hits in each of them.
-HR_FN void count_rows(u32 group, const uint4 (&loaded)[rows_at_once], u32 (&hits)[tiles * rows]) {
-#pragma unroll
-    for (u32 i = 0; i < rows_at_once; ++i) {
-        const u32 total = __reduce_add_sync(tile::all_lanes, count_ones(loaded[i]));
-        if (tile::lane() == 0) hits[row_of(group, i)] = total;
+    for (u32 i = 0; i < rows_each; ++i) {
+        const uint4* const from = reinterpret_cast<const uint4*>(words) + row_of(i) * tile::lanes + tile::lane();
+        loaded[i] = (marked >> row_of(i) / rows & 1) != 0 ? tile::load_streaming(from) : uint4{0, 0, 0, 0};
     }
 }
 
@@ -133,28 +120,26 @@ extern "C" __global__ void __launch_bounds__(threads) write_positions(FoundMarks
     if ((marked | with_lists) == 0) return;
     const u32* const words = marks.words + first * tile_words;
     const u64 position = marks.first + first * tile_words * 32;
-#pragma unroll 1
-    for (u32 group = 0; group < tiles * rows; group += rows_at_once * warps) {
-        uint4 loaded[rows_at_once];
-        load_rows(words, group, marked, loaded);
-        if (group == 0) {
-            const u64 begin = hits_before(marks, first, totals);
-            if (tile::warp() == 0) {
-                const u64 upto = tile::shuffle(begin, 0) + tile::scan_warp<Sum<u64>>(own);
-                if (tile::lane() < tiles) before[tile::lane()] = upto - own;
-            }
-        }
-        count_rows(group, loaded, hits);
-        __syncthreads();
+    uint4 loaded[rows_each];
+    load_rows(words, marked, loaded);
+    const u64 begin = hits_before(marks, first, totals);
+    if (tile::warp() == 0) {
+        const u64 upto = tile::shuffle(begin, 0) + tile::scan_warp<Sum<u64>>(own);
+        if (tile::lane() < tiles) before[tile::lane()] = upto - own;
+    }
 #pragma unroll
-        for (u32 i = 0; i < rows_at_once; ++i) {
-            const u32 row = row_of(group, i), at = row % rows;
-            if (hits[row] == 0) continue;
-            const u32 preceding =
-                __reduce_add_sync(tile::all_lanes, tile::lane() < at ? hits[row - at + tile::lane()] : 0);
-            write_row(loaded[i], position + row * row_positions, marks.positions + before[row / rows] + preceding,
-                      memory[tile::warp()].positions);
-        }
+    for (u32 i = 0; i < rows_each; ++i) {
+        const u32 total = __reduce_add_sync(tile::all_lanes, count_ones(loaded[i]));
+        if (tile::lane() == 0) hits[row_of(i)] = total;
+    }
+    __syncthreads();
+#pragma unroll
+    for (u32 i = 0; i < rows_each; ++i) {
+        const u32 row = row_of(i), at = row % rows;
+        if (hits[row] == 0) continue;
+        const u32 preceding = __reduce_add_sync(tile::all_lanes, tile::lane() < at ? hits[row - at + tile::lane()] : 0);
+        write_row(loaded[i], position + row * row_positions, marks.positions + before[row / rows] + preceding,
+                  memory[tile::warp()].positions);
     }
 #pragma unroll 1
     for (u32 i = tile::warp(); i < tiles; i += warps) {

@@ -46,10 +46,10 @@ HR_FN i64 search(const FindTask& task, FindResult* result, Memory& memory, u32 (
     const i64 begin = first_position(task, first);
     const i64 last = static_cast<i64>(task.size - task.length);
     masks[rows - 1] = possible_hits(task, words_of<words_ahead>(text, rows - 1));
-    if (all && !is_exact && may_be_cyclic(task, masks[rows - 1])) {
+    if (all && !is_exact && has_rows<rows>(task.text, task.size, first) && may_be_cyclic(task, masks[rows - 1])) {
         if (decide_by_cycle(task, begin, masks)) return begin;
         // The rows are read again, by a number that the compiler does not know. Otherwise registers are spilled.
-        load_text<words_ahead>(text, task.text, task.size, tile::shuffle(first, 0));
+        load_inside<words_ahead>(text, task.text, tile::shuffle(first, 0));
     }
 #pragma unroll
     for (u32 row = rows - 1; row-- > 0;) masks[row] = possible_hits(task, words_of<words_ahead>(text, row));
@@ -79,15 +79,6 @@ extern "C" __global__ void __launch_bounds__(threads, min_blocks) count_hits(Fin
     if (threadIdx.x == 0 && total != 0) atomicAdd(&result->count, u64{total});
 }
 
-// Stores the masks of a warp as marks. `vectors`: memory for them.
-HR_FN void store_marks(const u32 (&masks)[rows], u16 (&vectors)[part_vectors], u16* marks) {
-#pragma unroll
-    for (u32 row = 0; row < rows; ++row) vectors[row * tile::lanes + tile::lane()] = static_cast<u16>(masks[row]);
-    __syncwarp();
-    for (u32 i = tile::lane(); i < part_vectors / 8; i += tile::lanes)
-        reinterpret_cast<uint4*>(marks)[i] = reinterpret_cast<const uint4*>(vectors)[i];
-}
-
 // Writes the hits of each tile that has some as marks, or as a list if `may_list` and they are few (hit_list.cuh).
 // `counts`: hits of each tile.
 extern "C" __global__ void __launch_bounds__(threads, min_blocks)
@@ -113,7 +104,9 @@ extern "C" __global__ void __launch_bounds__(threads, min_blocks)
         for (u32 i = threadIdx.x; i * 16 < size; i += threads) to[i] = list[i];
         return;
     }
-    store_marks(masks, memory[tile::warp()].held, marks + first_vector<rows, threads>());
+    u16* const own = marks + first_vector<rows, threads>() + tile::lane();
+#pragma unroll
+    for (u32 row = 0; row < rows; ++row) own[row * tile::lanes] = static_cast<u16>(masks[row]);
 }
 
 // Blocks start about in the order of their tiles, so those after the first hit end at once.
