@@ -48,22 +48,20 @@ HR_FN void load_inside(WarpRows<rows>& text, const u8* bytes, u64 first) {
     if (extra_words > 0 && tile::lane() == 0) text.after = from[WarpRows<rows>::vectors];
 }
 
-// Loads the rows from vector `first` on. No function is called, which would spill rows in the usual case too.
-template <u32 extra_words, u32 rows>
+// Loads the rows from vector `first` on. `calls`: whether a function is called at the ends of the text. It takes fewer
+// instructions, but registers of the usual case may be spilled for it.
+template <u32 extra_words, bool calls = true, u32 rows>
 HR_FN void load_text(WarpRows<rows>& text, const u8* bytes, u64 size, u64 first) {
     constexpr u32 vectors = WarpRows<rows>::vectors;
     text.after = {0, 0, 0, 0};
     if (has_rows<rows>(bytes, size, first)) {
         load_inside<extra_words>(text, bytes, first);
     } else {
-        const i64 begin = static_cast<i64>(first * 16) - shift_of(bytes);
+        const i64 begin = static_cast<i64>(first * 16) - shift_of(bytes), end = static_cast<i64>(size);
+        const auto part = [&](i64 at) { return calls ? partial_vector(bytes, end, at) : bytes_inside(bytes, end, at); };
 #pragma unroll
-        for (u32 row = 0; row < rows; ++row) {
-            const i64 at = begin + (row * tile::lanes + tile::lane()) * 16;
-            text.row[row] = bytes_inside(bytes, static_cast<i64>(size), at);
-        }
-        if (extra_words > 0 && tile::lane() == 0)
-            text.after = bytes_inside(bytes, static_cast<i64>(size), begin + vectors * 16);
+        for (u32 row = 0; row < rows; ++row) text.row[row] = part(begin + (row * tile::lanes + tile::lane()) * 16);
+        if (extra_words > 0 && tile::lane() == 0) text.after = part(begin + vectors * 16);
     }
 }
 

@@ -42,7 +42,7 @@ template <bool all>
 HR_FN i64 search(const FindTask& task, FindResult* result, Memory& memory, u32 (&masks)[rows]) {
     const u64 first = first_vector<rows, threads>();
     WarpRows<rows> text;
-    load_text<words_ahead>(text, task.text, task.size, first);
+    load_text<words_ahead, false>(text, task.text, task.size, first);
     const i64 begin = first_position(task, first);
     const i64 last = static_cast<i64>(task.size - task.length);
     masks[rows - 1] = possible_hits(task, words_of<words_ahead>(text, rows - 1));
