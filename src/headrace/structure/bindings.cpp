@@ -189,14 +189,19 @@ nb::bytes state_map(const PythonDialect& dialect, nb::bytes text, std::string_vi
 
 void bind_structure(nb::module_& m) {
     nb::class_<RecordFilter>(m, "RecordFilter");
-    nb::class_<DroppedTiles>(m, "DroppedTiles").def(nb::init<>());
+    nb::class_<DroppedTiles>(m, "DroppedTiles")
+        .def(nb::init<>())
+        .def("add", [](DroppedTiles& self, u32 file, u64 begin, u64 bytes, u64 records, u64 end, u8 exit) {
+            self.add(file, begin, {bytes, records, end, exit});
+        });
     register_layouts<DialectFlags, TileStart, FindTotals, TileSummary, PlainDialect, LenientDialect, DfaRoles>();
     register_layout<DfaTables<8>>("DfaTables<8>");
     register_layout<DfaTables<16>>("DfaTables<16>");
     register_layout<DfaTables<64>>("DfaTables<64>");
     nb::class_<PythonDialect>(m, "Dialect")
         .def_static("make", &dialect_from, nb::arg("dialect"), nb::arg("allow_masks") = true)
-        .def_prop_ro("plain", [](const PythonDialect& d) { return d.dialect.plain; });
+        .def_prop_ro("plain", [](const PythonDialect& d) { return d.dialect.plain; })
+        .def_prop_ro("has_line_records", [](const PythonDialect& d) { return has_line_records(d.dialect); });
     m.def("find_structure", &structure_of);
     m.def("survey", &survey_of);
     m.def("summarize", &summarize_range);

@@ -41,6 +41,24 @@ def test_records_with_a_text(to: str | None) -> None:
     found.report.check()
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"], ids=["feeds", "returns"])
+def test_records_with_a_text_on_the_card(end: bytes) -> None:
+    torch = pytest.importorskip("torch")
+    text = bytearray(end.join(b"%d,word%d,%d" % (i, i % 977, i * i) for i in range(300_000)) + end)
+    for place in (1_000_000, 5_000_000):
+        text[(at := text.index(b"word", place)) : at + 4] = b"pins"
+    where, options = headrace.record_contains("pins"), {"header": False, "on_error": "reject", "batch_bytes": 2 << 20}
+    expected = headrace.scan_csv(bytes(text), where=where, **options)
+    rows = expected.read()
+    context = headrace.Context(device="cuda")
+    found = headrace.scan_csv(torch.frombuffer(text, dtype=torch.uint8).cuda(), where=where, context=context, **options)
+    table = found.read()
+    assert table.device.kind == "cuda" and table.to("cpu").equals(rows)
+    assert (found.report.records, found.report.skipped) == (expected.report.records, expected.report.skipped)
+    assert table.rejects.to_pylist() == rows.rejects.to_pylist()
+    assert context.crossings.to_host < len(text) // 2
+
+
 @pytest.mark.parametrize("batch_bytes", [10_000, 65_536, 300_000])
 @pytest.mark.parametrize("to", [None, "cpu"])
 @pytest.mark.parametrize("given", [False, True])

@@ -40,7 +40,7 @@ def check(text: bytes, pattern: bytes, launcher: FiberLauncher, *, shift: int = 
     return search
 
 
-@pytest.mark.parametrize("length", [*FORMS, 5, 7, 14, 18, 31, 32, 33, 70, 700])
+@pytest.mark.parametrize("length", [*FORMS, 3, 7, 14, 18, 31, 32, 33, 70, 700])
 def test_lengths_at_edges(length: int) -> None:
     order, seed = ORDERS[length % len(ORDERS)]
     launcher = FiberLauncher(order, seed)
@@ -74,7 +74,7 @@ def test_tiles_with_lists_beside_tiles_with_marks(pattern: bytes) -> None:
 @pytest.mark.parametrize("shift", range(16))
 def test_every_alignment(shift: int) -> None:
     launcher = FiberLauncher(*ORDERS[shift % len(ORDERS)])
-    for length in FORMS:
+    for length in (*FORMS, 3):
         pattern = symbols(26, length, shift).tobytes()
         for size in (length, length + 1, 15 + length, TILE - shift + length - 1):
             check(planted(symbols(3, size), pattern, [size - length]), pattern, launcher, shift=shift)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from headrace import _native
@@ -26,6 +27,7 @@ from headrace.core.errors import MemoryLimitError
 from headrace.query.find.record_condition import RecordCondition
 from headrace.sources.open import OpenSource
 from headrace.sources.stream import Window
+from headrace.structure.find import DEFAULT_TILE_BYTES
 from headrace.structure.survey import record_begin
 
 _LOOKAHEAD_BYTES = 64 << 10
@@ -47,14 +49,18 @@ class CpuParts(ScanParts):
     def __init__(self, plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, cut: BatchCut) -> None:
         super().__init__(plans, files, options, cut)
         self._last_progress = time.perf_counter()
+        self._records: RecordCondition | None = None
+        self._searched: set[int] = set()  # files whose tiles were searched on a GPU
         self._filter: _native.RecordFilter | None = None
         self._dropped: _native.DroppedTiles | None = None
 
     def choose(self, records: RecordCondition) -> None:
         """Load the records for which a condition is true only."""
+        self._records = records
         self._filter, self._dropped = records.native(self._options.context.isa), _native.DroppedTiles()
 
     def _parts(self, reading: FileReading, change: Change, source: OpenSource) -> Iterator[FilePart]:
+        self._search_in_place(reading, source)
         cursor = _Cursor(reading.begin, reading.begin)
         end = _UNBOUNDED if reading.file.comes_in_order else reading.plan.end
         while not cursor.is_done and cursor.at < end:
@@ -63,6 +69,22 @@ class CpuParts(ScanParts):
             part.is_last = cursor.is_done or cursor.at >= end
             self._report_progress(reading.number, cursor.at)
             yield part
+
+    def _search_in_place(self, reading: FileReading, source: OpenSource) -> None:
+        """Find the tiles without a wanted record on the GPU that has the text, so that they are not copied to the host."""
+        patterns = self._records.alternatives if self._records is not None else ()
+        if not patterns or self._dropped is None or not source.is_in_gpu_memory:
+            return
+        if source.codec != "utf-8" or self._cut.nbytes % DEFAULT_TILE_BYTES:
+            return
+        reading.plan = replace(reading.plan, tile_bytes=DEFAULT_TILE_BYTES)
+        if reading.number in self._searched:
+            return
+        self._searched.add(reading.number)
+        from headrace.api.scan.tiles_on_gpu import drop_on_gpu  # needs the packages of a GPU
+
+        with suppress(MemoryLimitError):
+            drop_on_gpu(source, self._options, reading.plan, patterns, self._dropped)
 
     def _part(self, reading: FileReading, plan: LoadPlan, cursor: _Cursor) -> FilePart:
         size = self._cut.nbytes

@@ -80,8 +80,9 @@ def scan_csv(
         Condition on the bytes of a record, such as ``record_contains("error")``. Records for which it is false are dropped before
         they are parsed. They have no faults, and types do not depend on them. The dialect, the header, and the number of columns
         are found in the whole text. Rows have the positions and numbers that they have there. The report counts dropped records
-        as ``skipped.where``. The text is searched on the CPU, as UTF-8 whatever its encoding. ``n_rows`` counts records of the
-        text. For conditions on values, see `Scan.where`.
+        as ``skipped.where``. The text is searched on the CPU, as UTF-8 whatever its encoding. One in GPU memory without quotes
+        is searched there, and only parts with hits are copied to the host. ``n_rows`` counts records of the text. For conditions
+        on values, see `Scan.where`.
     **options
         All other options, as for `read_csv`, and the names that other readers use for them.
 

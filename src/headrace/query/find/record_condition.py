@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,13 +29,23 @@ class RecordCondition:
     def __repr__(self) -> str:
         return f"{'~' if self.is_inverted else ''}record_contains({self.patterns!r})"
 
+    @property
+    def alternatives(self) -> Sequence[Pattern]:
+        """Patterns without which a record is dropped; empty if there are many, or if they keep no record."""
+        if self.is_inverted:
+            return ()
+        if isinstance(self.patterns, Pattern):
+            return (self.patterns,)
+        if len(self.patterns) > FEW_PATTERNS:
+            return ()
+        return [Pattern(one, ignore_case=self.patterns.ignore_case) for one in self.patterns.patterns]
+
     def native(self, isa: str) -> _native.RecordFilter:
         """Return the search."""
-        if isinstance(self.patterns, Pattern):
-            return _native.RecordsWithPattern([self.patterns.native], self.is_inverted, isa)
-        if len(self.patterns) <= FEW_PATTERNS:
-            few = [Pattern(one, ignore_case=self.patterns.ignore_case).native for one in self.patterns.patterns]
-            return _native.RecordsWithPattern(few, self.is_inverted, isa)
+        few = replace(self, is_inverted=False).alternatives
+        if few:
+            return _native.RecordsWithPattern([one.native for one in few], self.is_inverted, isa)
+        assert isinstance(self.patterns, PatternSet)
         return _native.RecordsWithAnyPattern(self.patterns.native, self.is_inverted)
 
 

@@ -31,12 +31,11 @@ constexpr usize LOOKAHEAD = 4096;
 constexpr usize MAX_TILE_TEXT = 0xFFFF0000;  // positions in a tile are 32 bits
 constexpr usize MAX_ENDS = RECORD_INDEX;
 
-// Return whether each line that is not blank is a record, in a text without quotes.
+}  // namespace
+
 bool has_line_records(const Dialect& dialect) {
     return dialect.plain && dialect.universal_line_end && dialect.escape < 0 && !dialect.looks_ahead();
 }
-
-}  // namespace
 
 void TileReader::reserve(usize bytes) {
     const usize needed = bytes + 2 * 64;  // a flattened block's overshoot, and the end that input's end adds

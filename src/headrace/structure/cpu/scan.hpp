@@ -19,6 +19,9 @@ namespace headrace {
 
 const FindKernels& find_kernels(Isa isa);
 
+// Return whether each line that is not blank is a record, in a text without quotes.
+bool has_line_records(const Dialect& dialect);
+
 // Records that a tile owns. `starts` and `last` have `records` items; positions count from the tile's first byte.
 struct Tile {
     std::uint64_t number = 0;

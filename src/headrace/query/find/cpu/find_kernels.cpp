@@ -12,6 +12,7 @@
 #include "query/find/cpu/find_kernels.hpp"
 
 #include "core/cpu/simd.hpp"
+#include "core/cpu/vectors.hpp"
 #include "query/find/pattern/fold.hpp"
 
 HR_BEGIN_NAMESPACE
@@ -105,7 +106,10 @@ private:
     HR_MEMBER u64 skip_blocks(const FirstProbes<head>& first, u64 at) const {
         for (; at + blocks_at_once * BLOCK <= end_; at += blocks_at_once * BLOCK) {
             u64 any = 0;
-            for (u32 i = 0; i < blocks_at_once; ++i) any |= first_candidates(first, text_ + at + i * BLOCK);
+            for (u32 i = 0; i < blocks_at_once; ++i) {
+                read_ahead(text_ + at + i * BLOCK);
+                any |= first_candidates(first, text_ + at + i * BLOCK);
+            }
             if (any != 0) break;
         }
         return at;
@@ -135,6 +139,7 @@ private:
     HR_MEMBER void count(const FirstProbes<head>& first) {
         u64 at = begin_, total = 0;
         for (; at + BLOCK <= end_; at += BLOCK) {
+            read_ahead(text_ + at);
             total += static_cast<u64>(count_ones(first_candidates(first, text_ + at)));
         }
         if (at < end_) {

@@ -1,8 +1,8 @@
 // Finds the positions of a vector of 16 bytes of text where a pattern may occur, by operations on words of 4 bytes.
-// HR_FORM names the method by the least length of a pattern that it takes:
+// HR_FORM names the method by a length of patterns that it takes, the greatest up to 4, and the least from 5 on:
 //
-//   1, 2, 3   All bytes of the pattern are compared, each at four positions at once. The result is exact.
-//   4, 8      A window of 4 or 8 bytes at each position has a fingerprint modulo 2^32, `first * factor + second` for
+//   1, 2, 4   All bytes of the pattern are compared, each at four positions at once. The result is exact.
+//   5, 8      A window of 4 or 8 bytes at each position has a fingerprint modulo 2^32, `first * factor + second` for
 //             two words (Karp and Rabin; Ashkiani 2017, section 2.3.3). Different units of a processor compute
 //             multiplications and comparisons.
 //   15, 19    A window of 12 or 16 bytes at each aligned word alone. Every occurrence has such a window at one of four
@@ -10,7 +10,7 @@
 //
 // A position of the result is the begin of the occurrence plus `lead`. The forms 15 and 19 have windows at the offsets
 // o to o + 3 of the pattern, and `lead` is o + 3. So the window at o + j at word q is bit 4 q + 3 - j.
-// Operations per position: 1.5 to 3 for the forms from 4 on.
+// Operations per position: 1.5 to 3 for the forms from 5 on.
 #pragma once
 #include "gpu/block/byte_masks.cuh"
 #include "query/find/gpu/rows.cuh"
@@ -19,6 +19,7 @@
 namespace headrace {
 
 constexpr u32 form = HR_FORM;
+constexpr bool is_exact = form <= 4;
 constexpr bool at_words = form >= 15;
 constexpr u32 window_words = form < 8 ? 1 : form == 8 ? 2 : form == 15 ? 3 : 4;
 // Words of text that are needed after the vector.
@@ -69,7 +70,7 @@ HR_FN u32 window_hits(const FindTask& task, const Words& text) {
 
 // Returns a bit for each of the 16 positions.
 HR_FN u32 possible_hits(const FindTask& task, Words text) {
-    if constexpr (form < 4) {
+    if constexpr (is_exact) {
         return short_hits(task, text);
     } else {
 #pragma unroll

@@ -22,7 +22,6 @@ struct FindTask {
     u32 compared[4];    // short pattern: bits of a byte that are compared, repeated
     u32 letter_bits;    // set in each word of the text before it is compared: 0x20202020 if case is ignored
     u32 lead;           // bit at which an occurrence at a vector's first byte is found (filter.cuh)
-    u32 is_exact;       // whether a position that passes the filter is a hit
     u32 ignore_case;
 };
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from headrace.query.find.pattern.pattern import Pattern
 _FACTOR = 0x9E3779B1  # factor of fingerprints (filter.cuh)
 _LETTER_BITS = 0x20202020
 _MASK = 2**32 - 1
-_SHORT, _LONG = 3, 15  # largest form that compares all bytes, and least form whose windows lie at aligned words
+_SHORT, _LONG = 4, 15  # largest form that compares all bytes, and least form whose windows lie at aligned words
 _MAX_KNOWN = 4096  # bytes of the longest pattern whose plan is cached: a plan takes a quarter of the host's time of a call
 
 
@@ -24,7 +24,6 @@ class FilterPlan(NamedTuple):
     compared: tuple[int, int, int, int]
     letter_bits: int
     lead: int
-    is_exact: bool
 
     @classmethod
     def of(cls, pattern: Pattern) -> FilterPlan:
@@ -33,9 +32,9 @@ class FilterPlan(NamedTuple):
 
 
 def _new_plan(pattern: Pattern) -> FilterPlan:
+    if len(pattern) <= _SHORT:
+        return _short_plan(pattern)
     form = FORMS[bisect_right(FORMS, len(pattern)) - 1]
-    if form <= _SHORT:
-        return _short_plan(pattern, form)
     if form >= _LONG:
         # A window at an aligned word may lack up to three bytes of each end of these. Windows of one byte value find
         # many false hits in texts such as "aaaa".
@@ -45,21 +44,19 @@ def _new_plan(pattern: Pattern) -> FilterPlan:
             form = max(form for form in FORMS if form < _LONG)
     letter_bits = _LETTER_BITS if pattern.ignore_case and any(map(_is_letter, pattern.folded)) else 0
     step = 4 if form >= _LONG else 1
-    width = form - step + 1
+    width = (form - step + 1) // 4 * 4
     if step == 1:
-        offset = pattern.native.varied_window(form, 0, form)
+        offset = pattern.native.varied_window(width, 0, width)
     begins = range(offset, offset + step)
     prints = [_print(pattern.folded[begin : begin + width], letter_bits) for begin in begins] + [0] * (4 - step)
-    is_exact = len(pattern) == form == 4 and (letter_bits == 0 or all(map(_is_letter, pattern.folded)))
-    return FilterPlan(form, _four(prints), (0, 0, 0, 0), letter_bits, offset + step - 1, is_exact)
+    return FilterPlan(form, _four(prints), (0, 0, 0, 0), letter_bits, offset + step - 1)
 
 
-def _short_plan(pattern: Pattern, form: int) -> FilterPlan:
+def _short_plan(pattern: Pattern) -> FilterPlan:
+    form = FORMS[bisect_left(FORMS, len(pattern))]  # bytes that a pattern lacks are compared with a mask of 0
     compared = [0xDF if pattern.ignore_case and _is_letter(byte) else 0xFF for byte in pattern.folded]
     prints = [byte & mask for byte, mask in zip(pattern.folded, compared, strict=True)]
-    return FilterPlan(
-        form, _four([_repeated(byte) for byte in prints]), _four([_repeated(mask) for mask in compared]), 0, 0, True
-    )
+    return FilterPlan(form, _four([_repeated(byte) for byte in prints]), _four([_repeated(mask) for mask in compared]), 0, 0)
 
 
 @lru_cache(maxsize=64)

@@ -1,7 +1,8 @@
-// Writes the positions of marks and lists in ascending order. A block takes several tiles of marks, and a warp one of
-// them at a time. Tiles without hits are not read. A first launch adds the hits of groups of tiles. So a block adds the
-// groups before it and the tiles before it in its own group, and waits for no other block. A warp lists positions in
-// shared memory first, so that its stores are coalesced.
+// Writes the positions of marks and lists in ascending order. A block takes several tiles. Its warps take turns with
+// the rows of their marks, so that they write neighbouring positions at about the same time. A list is written by one
+// warp. Tiles without hits are not read. A first launch adds the hits of groups of tiles. So a block adds the groups
+// before it and the tiles before it in its own group, and waits for no other block. A warp lists positions in shared
+// memory first, so that its stores are coalesced.
 //
 // Bytes moved per hit: 8, and in tiles with hits 1/8 per byte of text, or 1 per hit of a list.
 #include "gpu/block/block.cuh"
@@ -18,7 +19,10 @@ constexpr u32 warps = threads / tile::lanes;
 constexpr u32 rows = tile_words / (4 * tile::lanes);  // vectors of 128 marks per lane and tile
 constexpr u32 listed = 1024;                          // positions of a warp's list
 constexpr u32 parts = 4;                              // lists of a row that is full
-static_assert(tile_words % (4 * tile::lanes) == 0 && tiles <= tile::lanes && listed * parts == 128 * tile::lanes);
+constexpr u32 row_positions = 128 * tile::lanes;
+constexpr u32 rows_each = tiles * rows / warps;  // rows of a block that a warp takes
+static_assert(tile_words % (4 * tile::lanes) == 0 && tiles <= tile::lanes && listed * parts == row_positions);
+static_assert(rows <= tile::lanes && tiles * rows % warps == 0);
 
 union WarpMemory {
     u16 positions[listed];
@@ -50,10 +54,9 @@ HR_FN void store_list(const u16* list, u32 count, u64 first, u64* out) {
     if (i + 1 == count) out[i] = first + list[i];
 }
 
-// Writes the positions of a row of 32 vectors and returns the end. `first`: position of its first mark.
-HR_FN u64* write_row(uint4 marks, u64 first, u64* out, u16 (&list)[listed]) {
+// Writes the positions of a row of 32 vectors. `first`: position of its first mark.
+HR_FN void write_row(uint4 marks, u64 first, u64* out, u16 (&list)[listed]) {
     const u32 own = count_ones(marks);
-    if (!__any_sync(tile::all_lanes, own != 0)) return out;
     const u32 upto = tile::scan_warp<Sum<u32>>(own);
     const u32 total = tile::shuffle(upto, tile::lanes - 1);
     const u32 lanes_at_once = total <= listed ? tile::lanes : tile::lanes / parts;
@@ -73,7 +76,18 @@ HR_FN u64* write_row(uint4 marks, u64 first, u64* out, u16 (&list)[listed]) {
         store_list(list, count, first, out + before);
         __syncwarp();
     }
-    return out + total;
+}
+
+// Number of the warp's row i among the rows of a block. Warps take turns.
+HR_FN u32 row_of(u32 i) { return i * warps + tile::warp(); }
+
+// Loads the warp's rows. `marked`: a bit for each tile that has marks.
+HR_FN void load_rows(const u32* words, u32 marked, uint4 (&loaded)[rows_each]) {
+#pragma unroll
+    for (u32 i = 0; i < rows_each; ++i) {
+        const uint4* const from = reinterpret_cast<const uint4*>(words) + row_of(i) * tile::lanes + tile::lane();
+        loaded[i] = (marked >> row_of(i) / rows & 1) != 0 ? tile::load_streaming(from) : uint4{0, 0, 0, 0};
+    }
 }
 
 // Returns the number of hits before a tile in thread 0.
@@ -94,38 +108,44 @@ extern "C" __global__ void __launch_bounds__(threads) sum_tiles(FoundMarks marks
 }
 
 extern "C" __global__ void __launch_bounds__(threads) write_positions(FoundMarks marks, FoundMarks more) {
-    __shared__ u64 totals[warps], before[tiles + 1];
+    __shared__ u64 totals[warps], before[tiles];  // hits before each tile
+    __shared__ u32 hits[tiles * rows];            // of each row
     __shared__ WarpMemory memory[warps];
     if (blockIdx.y == 1) marks = more;
     const u64 first = static_cast<u64>(blockIdx.x) * tiles;
-    const u64 own = threadIdx.x < tiles ? hits_of(marks, first + threadIdx.x) : 0;
-    if (__syncthreads_or(own != 0) == 0) return;
-    const u64 hits = hits_before(marks, first, totals);
+    const bool has_tile = tile::lane() < tiles && first + tile::lane() < marks.tiles;
+    const u32 count = has_tile ? marks.counts[first + tile::lane()] : 0, own = count & ~is_listed;
+    const u32 marked = __ballot_sync(tile::all_lanes, own != 0 && own == count);
+    const u32 with_lists = __ballot_sync(tile::all_lanes, own != 0 && own != count);
+    if ((marked | with_lists) == 0) return;
+    const u32* const words = marks.words + first * tile_words;
+    const u64 position = marks.first + first * tile_words * 32;
+    uint4 loaded[rows_each];
+    load_rows(words, marked, loaded);
+    const u64 begin = hits_before(marks, first, totals);
     if (tile::warp() == 0) {
-        const u64 begin = tile::shuffle(hits, 0), upto = tile::scan_warp<Sum<u64>>(own);
-        if (tile::lane() == 0) before[0] = begin;
-        if (tile::lane() < tiles) before[tile::lane() + 1] = begin + upto;
+        const u64 upto = tile::shuffle(begin, 0) + tile::scan_warp<Sum<u64>>(own);
+        if (tile::lane() < tiles) before[tile::lane()] = upto - own;
+    }
+#pragma unroll
+    for (u32 i = 0; i < rows_each; ++i) {
+        const u32 total = __reduce_add_sync(tile::all_lanes, count_ones(loaded[i]));
+        if (tile::lane() == 0) hits[row_of(i)] = total;
     }
     __syncthreads();
+#pragma unroll
+    for (u32 i = 0; i < rows_each; ++i) {
+        const u32 row = row_of(i), at = row % rows;
+        if (hits[row] == 0) continue;
+        const u32 preceding = __reduce_add_sync(tile::all_lanes, tile::lane() < at ? hits[row - at + tile::lane()] : 0);
+        write_row(loaded[i], position + row * row_positions, marks.positions + before[row / rows] + preceding,
+                  memory[tile::warp()].positions);
+    }
 #pragma unroll 1
     for (u32 i = tile::warp(); i < tiles; i += warps) {
-        if (before[i] == before[i + 1]) continue;
-        const u32* const words = marks.words + (first + i) * tile_words;
-        u64 position = marks.first + (first + i) * tile_words * 32;
-        if ((marks.counts[first + i] & is_listed) != 0) {
-            write_list(words, static_cast<u32>(before[i + 1] - before[i]), position, marks.positions + before[i],
-                       memory[tile::warp()].list);
-            continue;
-        }
-        const uint4* const from = reinterpret_cast<const uint4*>(words) + tile::lane();
-        uint4 loaded[rows];
-#pragma unroll
-        for (u32 row = 0; row < rows; ++row) loaded[row] = tile::load_streaming(from + row * tile::lanes);
-        u64* to = marks.positions + before[i];
-#pragma unroll
-        for (u32 row = 0; row < rows; ++row) {
-            to = write_row(loaded[row], position, to, memory[tile::warp()].positions);
-            position += 128 * tile::lanes;
-        }
+        if ((with_lists >> i & 1) == 0) continue;
+        const u32 total = tile::shuffle(own, i);
+        write_list(words + i * tile_words, total, position + i * tile_words * 32, marks.positions + before[i],
+                   memory[tile::warp()].list);
     }
 }

@@ -32,27 +32,36 @@ struct TextWords {
     }
 };
 
-// Loads the rows from vector `first` on. Vector 0 has the text's first byte.
+// Whether the rows from vector `first` on, and the vector after them, lie in the text. Vector 0 has its first byte.
+template <u32 rows>
+HR_FN bool has_rows(const u8* bytes, u64 size, u64 first) {
+    const u32 shift = shift_of(bytes);
+    return first * 16 >= shift && (first + WarpRows<rows>::vectors + 1) * 16 <= shift + size;
+}
+
+// Loads rows that lie in the text.
 template <u32 extra_words, u32 rows>
+HR_FN void load_inside(WarpRows<rows>& text, const u8* bytes, u64 first) {
+    const uint4* const from = reinterpret_cast<const uint4*>(bytes - shift_of(bytes)) + first;
+#pragma unroll
+    for (u32 row = 0; row < rows; ++row) text.row[row] = __ldg(from + row * tile::lanes + tile::lane());
+    if (extra_words > 0 && tile::lane() == 0) text.after = from[WarpRows<rows>::vectors];
+}
+
+// Loads the rows from vector `first` on. `calls`: whether a function is called at the ends of the text. It takes fewer
+// instructions, but registers of the usual case may be spilled for it.
+template <u32 extra_words, bool calls = true, u32 rows>
 HR_FN void load_text(WarpRows<rows>& text, const u8* bytes, u64 size, u64 first) {
     constexpr u32 vectors = WarpRows<rows>::vectors;
-    const u32 shift = shift_of(bytes);
-    const bool whole = first * 16 >= shift && (first + vectors + 1) * 16 <= shift + size;
     text.after = {0, 0, 0, 0};
-    if (whole) {
-        const uint4* const from = reinterpret_cast<const uint4*>(bytes - shift) + first;
-#pragma unroll
-        for (u32 row = 0; row < rows; ++row) text.row[row] = __ldg(from + row * tile::lanes + tile::lane());
-        if (extra_words > 0 && tile::lane() == 0) text.after = from[vectors];
+    if (has_rows<rows>(bytes, size, first)) {
+        load_inside<extra_words>(text, bytes, first);
     } else {
-        const i64 begin = static_cast<i64>(first * 16) - shift;
+        const i64 begin = static_cast<i64>(first * 16) - shift_of(bytes), end = static_cast<i64>(size);
+        const auto part = [&](i64 at) { return calls ? partial_vector(bytes, end, at) : bytes_inside(bytes, end, at); };
 #pragma unroll
-        for (u32 row = 0; row < rows; ++row) {
-            const i64 at = begin + (row * tile::lanes + tile::lane()) * 16;
-            text.row[row] = partial_vector(bytes, static_cast<i64>(size), at);
-        }
-        if (extra_words > 0 && tile::lane() == 0)
-            text.after = partial_vector(bytes, static_cast<i64>(size), begin + vectors * 16);
+        for (u32 row = 0; row < rows; ++row) text.row[row] = part(begin + (row * tile::lanes + tile::lane()) * 16);
+        if (extra_words > 0 && tile::lane() == 0) text.after = part(begin + vectors * 16);
     }
 }
 

@@ -11,44 +11,6 @@ namespace headrace {
 
 constexpr u32 max_pairs = 4096;  // of a pattern
 
-// Whether the warp's part of the text is the pattern's cycle again and again, which begins at bit `first`. So is what
-// an occurrence may take after the part. Not if they reach past an end of the text. `begin`: position of the part's
-// first bit. All lanes of a warp call it.
-template <u32 rows>
-HR_FN bool repeats_cycle(const FindTask& task, i64 begin, u32 first) {
-    constexpr u32 step = tile::lanes * 16, at_once = 4;  // rows whose loads a warp waits for together
-    const u32 cycle = static_cast<u32>(task.cycle), odd = (0 - task.lead) % 16;
-    const u32 bytes = odd + rows * step + static_cast<u32>(task.length);
-    const i64 from = begin - odd;
-    if (from < 0 || from + bytes + 16 > static_cast<i64>(task.size)) return false;
-    u32 offset = (tile::lane() * 16 + cycle - (first + odd) % cycle) % cycle;  // in the cycle, of the lane's first byte
-    const u32 advance = step % cycle;
-    uint4 expected = VectorStream(task.pattern + offset).next();
-    const uint4* const text = reinterpret_cast<const uint4*>(task.text + from) + tile::lane();
-    for (u32 row = 0; row * step < bytes; row += at_once) {
-        uint4 own[at_once];
-#pragma unroll
-        for (u32 i = 0; i < at_once; ++i) {
-            const bool is_needed = (row + i) * step + tile::lane() * 16 < bytes;
-            own[i] = text[is_needed ? (row + i) * tile::lanes : 0];
-        }
-        u32 unlike = 0;
-#pragma unroll
-        for (u32 i = 0; i < at_once; ++i) {
-            const uint4 one = folded(task, own[i]);
-            const bool is_needed = (row + i) * step + tile::lane() * 16 < bytes;
-            if (is_needed) {
-                unlike |= (one.x ^ expected.x) | (one.y ^ expected.y) | (one.z ^ expected.z) | (one.w ^ expected.w);
-            }
-            if (advance == 0) continue;
-            offset = offset + advance < cycle ? offset + advance : offset + advance - cycle;
-            expected = VectorStream(task.pattern + offset).next();
-        }
-        if (__any_sync(tile::all_lanes, unlike != 0)) return false;
-    }
-    return true;
-}
-
 // Pairs of a warp's part of the text, and of `max_pairs` positions after it.
 template <u32 rows>
 class Runs {

@@ -4,6 +4,7 @@
 // Bytes moved per byte of text: 1. `mark_hits` writes at most 1/8 in addition for tiles with hits, from which
 // positions.cu makes the positions.
 #include "gpu/block/block.cuh"
+#include "query/find/gpu/cycle.cuh"
 #include "query/find/gpu/filter.cuh"
 #include "query/find/gpu/hit_list.cuh"
 #include "query/find/gpu/rows.cuh"
@@ -35,21 +36,29 @@ HR_FN u32 inside(u32 hits, i64 begin, i64 last) {
     return count >= 16 ? hits : count <= 0 ? 0 : hits & low_mask(static_cast<u32>(count));
 }
 
-// Finds the hits of the warp's part. Bit 0 of lane 0 in row 0 is the position that is returned.
+// Finds the hits of the warp's part. Bit 0 of lane 0 in row 0 is the position that is returned. `all`: whether all hits
+// are wanted. The rows are filtered from the last one on, which takes the fewest registers.
+template <bool all>
 HR_FN i64 search(const FindTask& task, FindResult* result, Memory& memory, u32 (&masks)[rows]) {
     const u64 first = first_vector<rows, threads>();
     WarpRows<rows> text;
-    load_text<words_ahead>(text, task.text, task.size, first);
+    load_text<words_ahead, false>(text, task.text, task.size, first);
     const i64 begin = first_position(task, first);
     const i64 last = static_cast<i64>(task.size - task.length);
+    masks[rows - 1] = possible_hits(task, words_of<words_ahead>(text, rows - 1));
+    if (all && !is_exact && has_rows<rows>(task.text, task.size, first) && may_be_cyclic(task, masks[rows - 1])) {
+        if (decide_by_cycle(task, begin, masks)) return begin;
+        // The rows are read again, by a number that the compiler does not know. Otherwise registers are spilled.
+        load_inside<words_ahead>(text, task.text, tile::shuffle(first, 0));
+    }
 #pragma unroll
-    for (u32 row = 0; row < rows; ++row) masks[row] = possible_hits(task, words_of<words_ahead>(text, row));
+    for (u32 row = rows - 1; row-- > 0;) masks[row] = possible_hits(task, words_of<words_ahead>(text, row));
     if (begin < 0 || begin + part_vectors * 16 - 1 > last) {
 #pragma unroll
         for (u32 row = 0; row < rows; ++row)
             masks[row] = inside(masks[row], begin + (row * tile::lanes + tile::lane()) * 16, last);
     }
-    if (form >= 4 && task.is_exact == 0) verify(task, begin, &result->spent, memory, masks);
+    if (!is_exact) verify(task, begin, &result->spent, memory, masks);
     return begin;
 }
 
@@ -65,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(threads, min_blocks) count_hits(Fin
     __shared__ Memory memory[warps];
     __shared__ u32 totals[warps];
     u32 masks[rows];
-    search(task, result, memory[tile::warp()], masks);
+    search<true>(task, result, memory[tile::warp()], masks);
     const u32 total = block_count(masks, totals).total;
     if (threadIdx.x == 0 && total != 0) atomicAdd(&result->count, u64{total});
 }
@@ -78,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(threads, min_blocks)
     __shared__ u32 totals[warps];
     __shared__ uint4 list[(warps * 4 + max_listed(tile_positions)) / 16 + 1];
     u32 masks[rows];
-    search(task, result, memory[tile::warp()], masks);
+    search<true>(task, result, memory[tile::warp()], masks);
     const auto [before, total] = block_count(masks, totals);
     const bool is_list = may_list != 0 && total <= max_listed(tile_positions);
     if (threadIdx.x == 0) {
@@ -108,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(threads, min_blocks) first_hit(Find
     const i64 least = first_position(task, first_vector<rows, threads>());
     if (least > 0 && static_cast<u64>(least) > tile::shuffle(known, 0)) return;
     u32 masks[rows];
-    const i64 begin = search(task, result, memory[tile::warp()], masks);
+    const i64 begin = search<false>(task, result, memory[tile::warp()], masks);
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) {
         const u32 found = __ballot_sync(tile::all_lanes, masks[row] != 0);

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np  # a dependency of cuda-core
+from numpy.typing import NDArray
 
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
@@ -34,6 +35,7 @@ _DROP = Entry(_SPACED, "drop_hits", "PQPQPPQP")
 _REPLACE_HITS = Entry("query/find/gpu/replace.cu", "replace_hits", f"{_REPLACE.argument}P")
 _REPLACED_BYTES = 4  # `bytes_per_thread` of replace.cu
 _NONE = 2**64 - 1
+_COUNT_BITS = np.uint32(2**31 - 1)  # of a tile's count of hits, beside `is_listed` of find_task.hpp
 _UNPACK_RESULT = _RESULT.packer().unpack
 _NO_HITS = _RESULT.packer().pack(0, _NONE, 0)
 _PATTERN_BEGIN = 32  # byte after a result at which the pattern begins; a multiple of 16 (text.cuh)
@@ -65,7 +67,7 @@ class DeviceSearch:
         self._budget += _PATTERNS * (len(pattern) // _COMPARED_AT_ONCE + 1)
         period = pattern.native.period
         period = period if 2 * period <= len(pattern) <= period + _MAX_PAIRS else 0
-        compared = (*plan.prints, *plan.compared, plan.letter_bits, plan.lead, plan.is_exact)
+        compared = (*plan.prints, *plan.compared, plan.letter_bits, plan.lead)
         self._fields = (len(pattern), period, cycle, self._budget, *compared, pattern.ignore_case)
         self._origin = plan.lead + text.shift  # number of the mark of position 0
         self._tiles = text.tiles(tuning)
@@ -85,6 +87,11 @@ class DeviceSearch:
         drops = not overlapping and self._pattern.is_bordered
         marked = self.marked(may_list=not drops)
         return self.without_overlaps(marked) if drops and marked.total > 1 else marked
+
+    def counts_by_tile(self) -> tuple[NDArray[np.uint32], int]:
+        """Return the number of hits in each tile, and the position at which the first tile begins, which is 0 or less."""
+        hits = self.marked(may_list=True)
+        return self._launcher.fetch(hits.counts).view(np.uint32) & _COUNT_BITS, hits.first
 
     def write(self, hits: Hits, target: DeviceBuffer) -> None:
         """Write the positions of marked hits, ascending, as 64-bit numbers."""

@@ -12,14 +12,16 @@ namespace headrace {
 HR_FN u32 shift_of(const u8* text) { return static_cast<u32>(reinterpret_cast<u64>(text) & 15); }
 
 // Reads the bytes of the text from `at` on, which may be before it or past its end.
-HR_COLD uint4 partial_vector(const u8* text, i64 size, i64 at) {
+HR_FN uint4 bytes_inside(const u8* text, i64 size, i64 at) {
     u32 word[4] = {};
+#pragma unroll
     for (u32 i = 0; i < 16; ++i) {
         const i64 byte = at + i;
         if (byte >= 0 && byte < size) word[i / 4] |= static_cast<u32>(text[byte]) << (i % 4 * 8);
     }
     return {word[0], word[1], word[2], word[3]};
 }
+HR_COLD uint4 partial_vector(const u8* text, i64 size, i64 at) { return bytes_inside(text, size, at); }
 
 // Reads the four bytes of the text from `at` on, as two aligned words where those are inside the text.
 HR_FN u32 text_word(const FindTask& task, u64 at) {

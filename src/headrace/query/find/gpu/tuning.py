@@ -9,8 +9,8 @@ from typing import Any
 
 from headrace.gpu.kernels.source import ANY, Programs
 
-FORMS = (1, 2, 3, 4, 8, 15, 19)  # methods of the filter, by the least length of a pattern (filter.cuh)
-TILES_PER_BLOCK = 16  # tiles whose positions a block writes (positions.cu)
+FORMS = (1, 2, 4, 5, 8, 15, 19)  # methods of the filter (filter.cuh)
+TILES_PER_BLOCK = 8  # tiles whose positions a block writes (positions.cu)
 THREADS = 256  # threads of a block of the other kernels
 ROWS_OF_WORDS = 2  # vectors of 16 bytes of a thread that has a word of marks: the tiles of the published methods (paper/)
 

@@ -6,9 +6,6 @@
 // If a periodic pattern has many such positions, those are checked for runs first (runs.cuh). One period is then left
 // to compare. In one run, occurrences are a multiple of the period apart, so one of a vector is compared.
 //
-// There may be as much to compare as the part has. If the whole part is then the pattern's cycle again and again, all
-// hits are known (runs.cuh).
-//
 // A unit of work is a comparison of up to 32 bytes by each lane, or of 512 bytes by the warp. A warp spends some units
 // freely and adds what exceeds them to a total. Once the total is past the budget, no position is compared any more.
 // The result is then incomplete, and a linear algorithm must search the text.
@@ -39,25 +36,6 @@ public:
     HR_MEMBER Verifier(const FindTask& task, i64 begin, u64* spent, VerifierMemory<rows>& memory)
         : task_(task), begin_(begin), total_(spent), memory_(memory), length_(task.length) {}
 
-    // Decides on all positions if the part is the pattern's cycle again and again from the first position on. Returns
-    // whether it is. The cycle equals none of its rotations, so all hits are a multiple of its length apart.
-    HR_MEMBER bool run_at_once(u32 (&masks)[rows]) {
-        const u32 first = __reduce_min_sync(tile::all_lanes, lowest_position(masks));
-        const u32 period = static_cast<u32>(task_.cycle);
-        if (!repeats_cycle<rows>(task_, begin_, first)) return false;
-        u32 repeats = 0;
-        for (u32 bit = 0; bit < 16; bit += period) repeats |= 1u << bit;
-        // Number of the first position of a vector that is a multiple of the distance from the first one.
-        u32 next = (first + (period - tile::lane() * 16 % period)) % period;
-        const u32 step = period - tile::lanes * 16 % period;
-#pragma unroll
-        for (u32 row = 0; row < rows; ++row) {
-            masks[row] &= next < 16 ? repeats << next : 0;
-            next += next + step < period ? step : step - period;
-        }
-        return true;
-    }
-
     // Clears the held bits at which the pattern does not occur. All lanes of a warp call it. `vectors`: number of those
     // that are listed. `runs`: whether the pattern is periodic and the bits are many.
     HR_MEMBER void run(u32 vectors, bool runs) {
@@ -83,17 +61,6 @@ public:
     }
 
 private:
-    // Returns the number of the lane's first position in the part.
-    HR_MEMBER static u32 lowest_position(const u32 (&masks)[rows]) {
-        u32 lowest = ~0u;
-#pragma unroll
-        for (u32 row = rows; row-- > 0;) {
-            const u32 first = (row * tile::lanes + tile::lane()) * 16;
-            if (masks[row] != 0) lowest = first + static_cast<u32>(trailing_zeros(masks[row]));
-        }
-        return lowest;
-    }
-
     HR_MEMBER u64 position(u32 vector, u32 bit) const { return static_cast<u64>(begin_ + vector * 16 + bit); }
 
     HR_MEMBER bool is_within_budget() const {
@@ -214,7 +181,6 @@ HR_FN void verify(const FindTask& task, i64 begin, u64* spent, VerifierMemory<ro
     Verifier<rows> verifier(task, begin, spent, memory);
     const u32 positions = __reduce_add_sync(tile::all_lanes, own);
     const u64 bytes = positions * task.length;
-    if (task.cycle != 0 && bytes >= rows * tile::lanes * 16 && verifier.run_at_once(masks)) return;
     verifier.run(list_vectors(masks, memory), bytes >= dense_bytes && task.period != 0);
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) masks[row] = memory.held[row * tile::lanes + tile::lane()];
