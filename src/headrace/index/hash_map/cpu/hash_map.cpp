@@ -49,12 +49,15 @@ public:
             if (slot != nullptr) slot->value = value_at(values, position);
             marks.items[position] = slot != nullptr;
         };
-        const auto store = [=](const Blocks& blocks, const KeyRows<Key>& rows) {
+        const auto store = [=, this](const Blocks& blocks, const KeyRows<Key>& rows, Prefetch prefetch) {
             for (u64 i = 0; i < rows.count; ++i) {
                 blocks.template address<Slot>(i)->value = value_at(values, rows.first + i);
             }
+            const u32* const numbers = blocks.others().data();
+            visit_tables(
+                rows, blocks.others().size(), [=](u64 i) { return numbers[i]; }, prefetch, shards_.data(), one);
         };
-        each_block(parts, {kernel_of(resources.isa, SearchResult::slot), marks.items, 0, false}, store, one);
+        each_block(parts, {kernel_of(resources.isa, SearchResult::slot), marks.items, 0}, store, one);
         parts.give(marks);
     }
 
@@ -65,11 +68,10 @@ public:
         const auto one = [=](Table& table, HashedKey<Key> key, u64 position) {
             marks.items[position] = table.erase(key.key, key.hash);
         };
-        const auto erase_all = [=, this](const Blocks& blocks, const KeyRows<Key>& rows) {
-            erase_found(rows, blocks, marks.items + rows.first);
+        const auto erase_all = [=, this](const Blocks& blocks, const KeyRows<Key>& rows, Prefetch) {
+            erase_block(rows, blocks, marks.items + rows.first);
         };
-        each_block(parts, {kernel_of(resources.isa, SearchResult::tag), marks.items, TagGroup::empty, true}, erase_all,
-                   one);
+        each_block(parts, {kernel_of(resources.isa, SearchResult::tag), marks.items, TagGroup::empty}, erase_all, one);
         parts.give(marks);
     }
 
@@ -199,24 +201,13 @@ private:
     [[gnu::always_inline]] void visit_all(const KeyRows<Key>& rows, Prefetch prefetch, const Visit& visit) {
         visit_tables(rows, rows.count, [](u64 i) { return i; }, prefetch, shards_.data(), visit);
     }
-    // The same for the rows of these numbers.
-    template <class Visit>
-    [[gnu::always_inline]] void visit_others(const KeyRows<Key>& rows, std::span<const u32> others, Prefetch prefetch,
-                                             const Visit& visit) {
-        const u32* const numbers = others.data();
-        visit_tables(rows, others.size(), [=](u64 i) { return numbers[i]; }, prefetch, shards_.data(), visit);
-    }
     struct BlockSearch {
         SearchKeys* kernel;
         u8* found;     // flags by position
         u8 elsewhere;  // bytes at the address of keys that are not found
-        bool erases;
     };
-    // Searches for blocks of each part, and calls `each(blocks, rows)`. Then it calls `one(table, key, position)` for
-    // each key that the search has not decided. Without a kernel, for each key. Parts run in parallel.
-    //
-    // Searches of a block may begin before erasures of the last one. Then of two rows with one key the search may have
-    // decided the second alone. So such a block runs one by one if any row is undecided.
+    // Searches for blocks of each part, and calls each(blocks, rows, prefetch). Without a kernel, calls
+    // one(table, key, position) for each key. Parts run in parallel.
     template <class Each, class One>
     void each_block(const Parts& parts, const BlockSearch& search, const Each& each, const One& one) {
         for_each_piece(parts.number(), parts.threads(), [&](u64 part) {
@@ -228,18 +219,10 @@ private:
             if (!blocks.has_kernel()) return visit_all(rows, prefetch, copy);
             alignas(Slot) u8 nowhere[sizeof(Slot)];
             std::fill_n(nowhere, sizeof(Slot), search.elsewhere);
-            bool erased = false;
             for (u64 at = 0; at < rows.count; at += block_rows) {
                 const KeyRows<Key> few = rows.part(at, std::min(at + block_rows, rows.count));
-                u8* const found = search.found + few.first;
-                blocks.search(at, at + few.count, found, nowhere);
-                if (erased && !blocks.others().empty()) {
-                    visit_all(few, prefetch, copy);
-                } else {
-                    each(blocks, few);
-                    visit_others(few, blocks.others(), prefetch, copy);
-                }
-                erased = search.erases && std::memchr(found, 1, few.count) != nullptr;
+                blocks.search(at, at + few.count, search.found + few.first, nowhere);
+                each(blocks, few, prefetch);
             }
         });
     }
@@ -278,16 +261,37 @@ private:
         error.rethrow();
     }
 
-    // Erases the keys of a block that have a tag. Of equal ones, later ones are marked as absent.
-    void erase_found(const KeyRows<Key>& rows, const Blocks& blocks, u8* found) {
+    // Erases the keys of a block in their order. The searches of the next block have begun, so one of two rows with a
+    // key may be found alone: the other one is searched for now.
+    void erase_block(const KeyRows<Key>& rows, const Blocks& blocks, u8* found) {
         Table* const tables = shards_.data();
-        for (u64 i = 0; i < rows.count; ++i) {
-            if (i % 8 == 0 && i + 8 <= rows.count && load_word(found + i) == 0) {
+        const Key* const keys = rows.keys + rows.first;
+        const u64 seed = rows.seed;
+        const bool has_found = std::memchr(found, 1, rows.count) != nullptr;
+        u64 at = 0;
+        for (const u32 other : blocks.others()) {
+            if (has_found) erase_found(rows, blocks, {at, other}, found);
+            const u64 hash = placing_hash(keys[other], seed);
+            found[other] = tables[shard_of(hash)].erase(keys[other], hash);
+            at = other + 1;
+        }
+        if (has_found) erase_found(rows, blocks, {at, rows.count}, found);
+    }
+    struct Range {
+        u64 begin, end;
+    };
+    // Erases keys that have a tag. Of equal ones, later ones are marked as absent.
+    [[gnu::always_inline]] void erase_found(const KeyRows<Key>& rows, const Blocks& blocks, Range range, u8* found) {
+        Table* const tables = shards_.data();
+        const Key* const keys = rows.keys + rows.first;
+        const u64 *const addresses = blocks.addresses(), seed = rows.seed;
+        for (u64 i = range.begin; i < range.end; ++i) {
+            if (i % 8 == 0 && i + 8 <= range.end && load_word(found + i) == 0) {
                 i += 7;
                 continue;
             }
-            Table& table = tables[shard_of(placing_hash(rows.keys[rows.first + i], rows.seed))];
-            found[i] = table.erase_tag(blocks.template address<u8>(i));
+            Table& table = tables[shard_of(placing_hash(keys[i], seed))];
+            found[i] = table.erase_tag(reinterpret_cast<u8*>(addresses[i]));
         }
     }
 

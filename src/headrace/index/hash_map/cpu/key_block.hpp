@@ -43,9 +43,7 @@ template <class Key, class Table, class RowAt, class Visit>
     const Key* const keys = rows.keys;
     visit_chosen(
         rows, count, row_at, prefetch, [=](u64 hash) -> Table& { return tables[shard_of(hash)]; },
-        [&](u64 hash, u64 position) {
-            visit(tables[shard_of(hash)], HashedKey<Key>{keys[position], hash}, position);
-        });
+        [&](u64 hash, u64 position) { visit(tables[shard_of(hash)], HashedKey<Key>{keys[position], hash}, position); });
 }
 
 // Searches for the keys of a part of a batch, block by block. Searches of later blocks begin before the operations of
@@ -80,6 +78,7 @@ public:
     // Begins with new searches at the next block: a block was left out, or a table has moved.
     void restart() { is_running_ = false; }
 
+    const u64* addresses() const { return addresses_; }
     template <class Item>
     Item* address(u64 i) const {
         return reinterpret_cast<Item*>(addresses_[i]);

@@ -141,11 +141,12 @@ private:
     u64 run_each(const KeyRows<Key>& rows, Prefetch prefetch) {
         u64 at = rows.first, added = 0;
         try {
-            visit_tables(rows, rows.count, [](u64 i) { return i; }, prefetch, all_,
-                         [&, run = Operation(*this)](Table& table, HashedKey<Key> key, u64 position) {
-                             at = position;
-                             added += run.in(table, key, position);
-                         });
+            visit_tables(
+                rows, rows.count, [](u64 i) { return i; }, prefetch, all_,
+                [&, run = Operation(*this)](Table& table, HashedKey<Key> key, u64 position) {
+                    at = position;
+                    added += run.in(table, key, position);
+                });
         } catch (...) {
             finished_ = at;
             throw;
