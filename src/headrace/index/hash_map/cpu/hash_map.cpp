@@ -262,7 +262,7 @@ private:
     }
 
     // Erases the keys of a block in their order. The searches of the next block have begun, so one of two rows with a
-    // key may be found alone: the other one is searched for now.
+    // key may be found alone. The other one is searched for now.
     void erase_block(const KeyRows<Key>& rows, const Blocks& blocks, u8* found) {
         Table* const tables = shards_.data();
         const Key* const keys = rows.keys + rows.first;
@@ -270,23 +270,21 @@ private:
         const bool has_found = std::memchr(found, 1, rows.count) != nullptr;
         u64 at = 0;
         for (const u32 other : blocks.others()) {
-            if (has_found) erase_found(rows, blocks, {at, other}, found);
+            if (has_found) erase_found(rows, blocks, at, other, found);
             const u64 hash = placing_hash(keys[other], seed);
             found[other] = tables[shard_of(hash)].erase(keys[other], hash);
             at = other + 1;
         }
-        if (has_found) erase_found(rows, blocks, {at, rows.count}, found);
+        if (has_found) erase_found(rows, blocks, at, rows.count, found);
     }
-    struct Range {
-        u64 begin, end;
-    };
     // Erases keys that have a tag. Of equal ones, later ones are marked as absent.
-    [[gnu::always_inline]] void erase_found(const KeyRows<Key>& rows, const Blocks& blocks, Range range, u8* found) {
+    [[gnu::always_inline]] void erase_found(const KeyRows<Key>& rows, const Blocks& blocks, u64 begin, u64 end,
+                                            u8* found) {
         Table* const tables = shards_.data();
         const Key* const keys = rows.keys + rows.first;
         const u64 *const addresses = blocks.addresses(), seed = rows.seed;
-        for (u64 i = range.begin; i < range.end; ++i) {
-            if (i % 8 == 0 && i + 8 <= range.end && load_word(found + i) == 0) {
+        for (u64 i = begin; i < end; ++i) {
+            if (i % 8 == 0 && i + 8 <= end && load_word(found + i) == 0) {
                 i += 7;
                 continue;
             }
