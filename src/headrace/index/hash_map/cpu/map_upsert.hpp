@@ -80,35 +80,37 @@ private:
                 added = run_each(few, prefetch);
             } else {
                 blocks_.search(at - few.count, at, nullptr, &nowhere);
-                if (blocks_.others().empty()) {
-                    run_found(few);
-                } else {
-                    added = run_some_found(few, prefetch, &nowhere);
-                }
+                added = run_searched(few, prefetch);
             }
             finished_ = few.first + few.count;
             has_new_keys_ = many_parts * added > few.count;
         }
     }
 
-    // Runs operations of keys that all have a slot.
-    void run_found(const KeyRows<Key>& rows) {
+    // Runs operations of keys of a block that have a slot.
+    [[gnu::always_inline]] void run_found(const KeyRows<Key>& rows, u64 begin, u64 end) {
+        if (begin == end) return;
         if constexpr (sizeof(Value) >= 4) {
-            batch_.reduce.without_branch([&](auto reduce) {
-                for (u64 i = 0; i < rows.count; ++i) {
-                    Slot* const slot = blocks_.template address<Slot>(i);
+            const u64* const addresses = blocks_.addresses();
+            const Value* const values = batch_.values.items + rows.first;
+            Value* const replaced = batch_.log.notes() ? batch_.log.replaced() + rows.first : nullptr;
+            batch_.reduce.without_branch([=](auto reduce) {
+                for (u64 i = begin; i < end; ++i) {
+                    Slot* const slot = reinterpret_cast<Slot*>(addresses[i]);
                     const Value held = slot->value;
-                    if (batch_.log.notes()) batch_.log.replaced()[rows.first + i] = held;
-                    slot->value = reduce(held, batch_.values.items[rows.first + i]);
+                    if (replaced != nullptr) replaced[i] = held;
+                    slot->value = reduce(held, values[i]);
                 }
             });
         }
-        if (batch_.log.notes()) std::fill_n(batch_.log.changes() + rows.first, rows.count, Change::replaced);
+        if (batch_.log.notes())
+            std::fill(batch_.log.changes() + rows.first + begin, batch_.log.changes() + rows.first + end,
+                      Change::replaced);
     }
 
     // Runs the operations of a block in their order, and returns the number of keys added. The searches of the next
     // block have begun: they miss these keys, which are then inserted again. If a table has moved, no address is used.
-    u64 run_some_found(const KeyRows<Key>& rows, Prefetch prefetch, const Slot* nowhere) {
+    u64 run_searched(const KeyRows<Key>& rows, Prefetch prefetch) {
         if (prefetch != Prefetch::nothing) {
             for (const u32 i : blocks_.others()) {
                 const u64 hash = placing_hash(rows.keys[rows.first + i], rows.seed);
@@ -116,24 +118,25 @@ private:
             }
         }
         const Operation run(*this);
-        u64 added = 0;
-        for (u64 i = 0; i < rows.count; ++i) {
-            const u64 position = rows.first + i;
-            Slot* const slot = blocks_.template address<Slot>(i);
-            if (slot != nowhere) {
-                run.on(slot, position);
-                continue;
+        u64 added = 0, at = 0;
+        const bool has_few_others = 8 * blocks_.others().size() <= rows.count;
+        for (const u32 other : blocks_.others()) {
+            if (has_few_others) {
+                run_found(rows, at, other);
+            } else {
+                for (; at < other; ++at) run.on(blocks_.template address<Slot>(at), rows.first + at);
             }
-            const u64 hash = placing_hash(rows.keys[position], rows.seed);
+            const u64 position = rows.first + other, hash = placing_hash(rows.keys[position], rows.seed);
             Table& table = all_[shard_of(hash)];
             const u64 place = table.search_word();
             finished_ = position;
             added += run.in(table, {rows.keys[position], hash}, position);
-            if (table.search_word() != place) {
-                blocks_.restart();
-                return added + run_each(rows.part(i + 1, rows.count), prefetch);
-            }
+            at = other + 1;
+            if (table.search_word() == place) continue;
+            blocks_.restart();
+            return added + run_each(rows.part(at, rows.count), prefetch);
         }
+        run_found(rows, at, rows.count);
         return added;
     }
 
