@@ -1,10 +1,11 @@
 // Numbers texts whose hashes have few bits, so that most are equal, and compares the numbers with a map's.
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "check.hpp"
-#include "index/hash_map/cpu/text_numbers.hpp"
+#include "index/hash_map/texts/text_numbers.hpp"
 
 using namespace headrace;
 
@@ -64,10 +65,47 @@ void test_numbers(u64 hashes, unsigned threads) {
     }
 }
 
-// Without memory, the texts before are numbered, and no other.
+// Texts that are removed have no number, and the others keep theirs.
+void test_removed(u64 hashes) {
+    check::Random random("removed");
+    TextNumbers numbers(std::make_shared<Budget>());
+    std::map<std::string, i64> expected;
+    for (int step = 0; step < 8; ++step) {
+        const Texts given = random_texts(random, 2000, hashes);
+        std::vector<i64> found(given.texts.size());
+        numbers.add(given.rows(), found.data(), 1);
+        for (u64 i = 0; i < found.size(); ++i) expected[given.texts[i]] = found[i];
+        const i64 end = static_cast<i64>(numbers.ends().size() * 3 / 4);
+        if (step % 2 == 0) numbers.remove_from(static_cast<u64>(end));
+        std::vector<i64> kept;
+        std::erase_if(expected, [&](const auto& item) {
+            const bool is_gone = step % 2 == 0 ? item.second >= end : random.below(3) == 0;
+            if (!is_gone) kept.push_back(item.second);
+            return is_gone;
+        });
+        if (step % 2 != 0) numbers.keep(kept.data(), kept.size());
+        std::sort(kept.begin(), kept.end());
+        CHECK(std::unique(kept.begin(), kept.end()) == kept.end());
+        CHECK(step % 2 == 0 || numbers.ends().size() == static_cast<u64>(kept.back() + 1));
+        numbers.find(given.rows(), found.data(), 1);
+        for (u64 i = 0; i < found.size(); ++i) {
+            const auto at = expected.find(given.texts[i]);
+            CHECK(found[i] == (at == expected.end() ? -1 : at->second));
+        }
+    }
+    numbers.keep(nullptr, 0);
+    CHECK(numbers.ends().size() == 0 && numbers.statistics().bytes == 0);
+}
+
+// Without memory, no text gets a number.
 void test_refused_memory() {
     check::Random random("memory");
     TextNumbers numbers(std::make_shared<Budget>(100'000));
+    Texts few;
+    few.add("first", 0);
+    i64 number = -1;
+    numbers.add(few.rows(), &number, 1);
+    CHECK(number == 0);
     const Texts given = random_texts(random, 20000, 7);
     std::vector<i64> found(given.texts.size());
     bool is_refused = false;
@@ -78,9 +116,9 @@ void test_refused_memory() {
     }
     CHECK(is_refused);
     numbers.find(given.rows(), found.data(), 1);
-    i64 most = -1;
-    for (const i64 number : found) most = std::max(most, number);
-    CHECK(most + 1 == static_cast<i64>(numbers.ends().size()) && most > 0);
+    CHECK(std::all_of(found.begin(), found.end(), [](i64 one) { return one == -1; }));
+    numbers.find(few.rows(), &number, 1);
+    CHECK(number == 0 && numbers.ends().size() == 1);
 }
 
 }  // namespace
@@ -89,6 +127,7 @@ int main() {
     for (const unsigned threads : {1u, 4u}) {
         for (const u64 hashes : {1, 7, 3000}) test_numbers(hashes, threads);
     }
+    for (const u64 hashes : {1, 7, 3000}) test_removed(hashes);
     test_refused_memory();
     return check::finish();
 }

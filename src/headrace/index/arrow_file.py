@@ -21,12 +21,12 @@ class MapFile(NamedTuple):
     """The content of a file."""
 
     words: Sequence[str]  # description of the map, words without blanks
-    keys: Any
+    keys: Any  # a dictionary of arrays if the keys have several columns
     values: Any  # arrays of NumPy; texts are a `Column`, and `values` is None if the map has keys alone
 
 
 def write_items(path: str | os.PathLike[str], label: str, content: MapFile) -> None:
-    """Write a column of keys, and one of values unless they are None. A crash leaves the old file or the new one.
+    """Write the columns of keys, and one of values unless they are None. A crash leaves the old file or the new one.
 
     Raise MissingDependencyError if PyArrow is not installed. Raise OSError if the file cannot be written.
 
@@ -34,7 +34,10 @@ def write_items(path: str | os.PathLike[str], label: str, content: MapFile) -> N
     `label`: kind of the map, the name of the description in the file.
     """
     arrow = _arrow("writing Arrow files")
-    columns = {_KEY: content.keys} if content.values is None else {_KEY: content.keys, _VALUE: content.values}
+    named = {f"{_KEY}.{name}": items for name, items in content.keys.items()} if isinstance(content.keys, dict) else None
+    columns = named or {_KEY: content.keys}
+    if content.values is not None:
+        columns[_VALUE] = content.values
     table = arrow.table({name: _column(arrow, items) for name, items in columns.items()})
     # The types of NumPy have durations and dates that Arrow stores by another name.
     table = table.replace_schema_metadata({_metadata_key(label): " ".join(content.words).encode()})
@@ -67,15 +70,22 @@ def read_items(path: str | os.PathLike[str], label: str, writer: str) -> MapFile
             if error.errno is not None:
                 raise
             raise OptionError(f"{name} is damaged: {error}") from None
-    if described is None or names not in ([_KEY], [_KEY, _VALUE]):
+    keys = names[:-1] if names[-1:] == [_VALUE] else names
+    is_composite = bool(keys) and all(title.startswith(f"{_KEY}.") for title in keys) and len(set(keys)) == len(keys)
+    if described is None or not (keys == [_KEY] or is_composite):
         raise OptionError(f"{name} is no file of {writer}: it has the columns {', '.join(names)}")
     words = described.decode(errors="replace").split(" ")
-    has_texts = words[1:2] == [_TEXT]
+    types = "".join(words[1:2]).split(",")
+    if len(types) != len(keys):
+        raise OptionError(f"{name} is damaged: {len(keys)} columns of keys have {len(types)} types")
     columns = [
-        _items(column, f"column {title!r} of {name}", has_texts=has_texts and title == _KEY)
-        for title, column in zip(names, table.columns, strict=True)
+        _items(column, f"column {title!r} of {name}", has_texts=typestr == _TEXT)
+        for title, column, typestr in zip(names, table.columns, [*types, ""][: len(names)], strict=True)
     ]
-    return MapFile(words, columns[0], columns[1] if len(columns) > 1 else None)
+    values = columns[-1] if len(columns) > len(keys) else None
+    if not is_composite:
+        return MapFile(words, columns[0], values)
+    return MapFile(words, {title[len(_KEY) + 1 :]: items for title, items in zip(keys, columns, strict=False)}, values)
 
 
 def _items(column: Any, name: str, *, has_texts: bool) -> Any:

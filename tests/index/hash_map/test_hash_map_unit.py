@@ -122,8 +122,18 @@ def test_single_items_are_taken_as_arrays_of_one() -> None:
             prices.find(wrong)
 
 
+def test_lists_of_all_integers_that_a_type_has() -> None:
+    for name, numbers in (("uint64", [2**64 - 1, 5, 2**63 + 1]), ("int64", [2**63 - 1, -(2**63), 2**53 + 1])):
+        seen = headrace.HashSet(name)
+        seen.insert(numbers)
+        assert seen.items().tolist() == sorted(numbers)
+        for wrong in (2**64, -(2**63) - 1):
+            with pytest.raises(OptionError, match=f"keys has items that {name} does not have"):
+                seen.contains([wrong])
+
+
 def test_keys_of_several_columns_are_refused_with_what_to_use() -> None:
-    with pytest.raises(OptionError, match=r"rows by several columns: Table\.lookup, Table\.unique or a Store"):
+    with pytest.raises(OptionError, match="keys of several columns: a mapping from names to types"):
         headrace.HashMap(["string", "int64"], "int64")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -44,9 +46,69 @@ def test_refused_memory_changes_nothing() -> None:
             table.insert(keys, np.arange(len(keys)))
         assert table.items().keys.to_pylist() == ["a", "b"]
         assert not table.contains(keys).any()
-    table.compact()  # frees the texts that were numbered
     assert table.insert(["c"], [3]) == 1
     assert table.items().values.tolist() == [1, 2, 3]
+
+
+def test_refused_updates_leave_no_texts() -> None:
+    """Texts that are numbered before the map of numbers refuses its part take the space of later ones otherwise."""
+    names = HashMap("string", "float64", context=Context(memory_limit=600_000))
+    names.insert(["first"], [0])
+    refused = 0
+    for begin in range(0, 400_000, 400):
+        try:
+            names.insert([f"{number:x}" for number in range(begin, begin + 400)], np.ones(400))
+        except MemoryLimitError:
+            refused += 1
+    assert refused > 900
+    size = len(names)
+    assert size == 1 + 400 * (1000 - refused)
+    names.erase(names.items().keys)
+    names.compact()
+    again = HashMap("string", "float64", context=Context(memory_limit=600_000))
+    again.insert([f"{number:x}" for number in range(size - 1)], np.ones(size - 1))
+    assert names.statistics().nbytes < again.statistics().nbytes
+
+
+def test_compact_without_memory_for_a_second_map() -> None:
+    table = HashMap("string", "int64", context=Context(memory_limit=2_100_000))
+    keys = [f"{number:0200}" for number in range(2800)]
+    table.insert(keys, np.arange(2800))
+    full = table.statistics().nbytes
+    assert full > 600_000
+    gone = keys[::20]
+    table.erase(gone)
+    table.compact()
+    assert table.statistics().nbytes < full - 15_000
+    assert table.find(keys).values.tolist() == [0 if number % 20 == 0 else number for number in range(2800)]
+    assert table.insert(gone[:9], np.arange(9)) == 9
+    assert table.items().keys.to_pylist() == sorted([*gone[:9], *(key for key in keys if key not in gone)])
+
+
+def test_a_forked_child_changes_a_map_that_a_thread_was_changing() -> None:
+    program = """
+import os, sys, threading
+from headrace import HashMap
+table = HashMap("string", "int64")
+table.insert(["a"], [1])
+held, go_on = threading.Event(), threading.Event()
+def hold():
+    with table._backend._lock:
+        held.set()
+        go_on.wait(60)
+thread = threading.Thread(target=hold)
+thread.start()
+held.wait(60)
+child = os.fork()
+if child == 0:
+    table.insert(["b"], [2])
+    os._exit(0 if table.find(["a", "b"]).values.tolist() == [1, 2] else 1)
+code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+go_on.set()
+thread.join()
+sys.exit(code)
+"""
+    assert subprocess.run([sys.executable, "-W", "ignore", "-c", program], timeout=60, check=False).returncode == 0
 
 
 def test_memory_of_erased_texts_is_freed() -> None:
@@ -105,5 +167,5 @@ def test_threads_share_a_map() -> None:
 def test_maps_of_texts_on_a_gpu_are_refused_with_what_to_use() -> None:
     context = Context(device="cuda")
     for make in (lambda: HashMap("string", "int64", context=context), lambda: HashMultiMap("string", "int64", context=context)):
-        with pytest.raises(UnsupportedDeviceError, match=r"rows by texts on a GPU: Table\.lookup"):
+        with pytest.raises(UnsupportedDeviceError, match=r"rows by these on a GPU: Table\.lookup"):
             make()

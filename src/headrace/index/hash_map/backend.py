@@ -115,8 +115,9 @@ def new_multi_map(types: PairTypes, context: Context, capacity: int, seed: int) 
 
 
 def _check_key_type(types: PairTypes) -> None:
-    """Check the type of keys of a map on a GPU. Raise UnsupportedDeviceError for texts."""
+    """Check the type of keys of a map on a GPU. Raise UnsupportedDeviceError for texts and rows."""
     if types.has_text_keys:
         raise UnsupportedDeviceError(
-            "maps of texts are on the CPU; rows by texts on a GPU: Table.lookup, Table.unique and Table.value_counts"
+            "maps by texts or several columns are on the CPU; rows by these on a GPU: Table.lookup, Table.unique and"
+            " Table.value_counts"
         )

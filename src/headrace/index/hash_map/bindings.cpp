@@ -10,8 +10,9 @@
 #include "gpu/containers/slab_table.hpp"
 #include "index/hash_map/cpu/hash_map_host.hpp"
 #include "index/hash_map/cpu/row_groups.hpp"
-#include "index/hash_map/cpu/text_numbers.hpp"
 #include "index/hash_map/gpu/mixed_task.hpp"
+#include "index/hash_map/texts/packed_rows.hpp"
+#include "index/hash_map/texts/text_numbers.hpp"
 
 namespace nb = nanobind;
 
@@ -19,6 +20,8 @@ namespace headrace {
 
 template <>
 struct Argument<RowSet> : TupleArgument<RowSet, std::vector<ComparedColumn>, const u64*, u64, bool> {};
+template <>
+struct Argument<PackedColumn> : TupleArgument<PackedColumn, ComparedColumn, u64, u64> {};
 
 namespace {
 
@@ -113,6 +116,7 @@ void bind_hash_map(nb::module_& m) {
     register_layouts<SlabTable, MixedTask>();
     m.def("find_first_rows", without_gil(find_first_rows));
     m.def("find_matching_rows", without_gil(find_matching_rows));
+    m.def("pack_rows", without_gil(pack_rows));
     nb::class_<MapBudget>(m, "MapBudget").def("__init__", [](MapBudget* self, u64 limit) {
         new (self) MapBudget{std::make_shared<Budget>(limit)};
     });
@@ -124,6 +128,8 @@ void bind_hash_map(nb::module_& m) {
              })
         .def("find", reading(&TextNumbers::find))
         .def("add", changing(&TextNumbers::add))
+        .def("remove_from", changing(&TextNumbers::remove_from))
+        .def("keep", changing(&TextNumbers::keep))
         .def(
             "copy",
             [](const SharedTexts& texts) {
@@ -139,6 +145,10 @@ void bind_hash_map(nb::module_& m) {
                                            nb::bytes(in.bytes().items(), in.bytes().size()));
                      });
                  });
+             })
+        .def("__len__",
+             [](const SharedTexts& texts) {
+                 return texts.read([](const TextNumbers& in) { return in.ends().size(); });
              })
         .def_prop_ro("nbytes", [](const SharedTexts& texts) {
             return texts.read([](const TextNumbers& in) { return in.statistics().bytes; });

@@ -66,9 +66,9 @@ class HashContainer(ForeignNames, Generic[BackendType]):
         return f"<headrace.{type(self).__name__} ({self._types}) on {self._context.device}, {len(self)} {self._noun}>"
 
     @property
-    def key_type(self) -> str:
-        """Type of the keys in NumPy's notation, or ``"string"``."""
-        return self._types.key
+    def key_type(self) -> str | dict[str, str]:
+        """Type of the keys in NumPy's notation, or ``"string"``. For several columns, the type of each by its name."""
+        return self._types.key_type
 
     @property
     def value_type(self) -> str | None:
@@ -82,6 +82,8 @@ class HashContainer(ForeignNames, Generic[BackendType]):
 
     def __contains__(self, key: Any) -> bool:
         """Return whether one key is present. On a GPU the host waits."""
+        if isinstance(key, tuple) and self._types.columns:
+            return bool(self.contains(key)[0])
         if isinstance(key, (list, tuple, range, Column)) or getattr(key, "ndim", 0) > 0:
             raise OptionError.wrong("key", "one key; contains takes arrays", key)
         return bool(on_host(self.contains([key]))[0])
@@ -149,7 +151,8 @@ class HashContainer(ForeignNames, Generic[BackendType]):
         Parameters
         ----------
         path
-            Path of the file, which is replaced at the end if it exists. It has the columns ``key`` and ``value``.
+            Path of the file, which is replaced at the end if it exists. It has the columns ``key`` and ``value``. A column
+            ``name`` of the keys is called ``key.name``.
 
         Raises
         ------
@@ -173,7 +176,8 @@ class HashContainer(ForeignNames, Generic[BackendType]):
         array([1, 5, 9])
         """
         keys, values = self._columns()
-        words = type(self).__name__, self._types.key, self._types.value or "-", str(self._seed)
+        key_types = ",".join(typestr for _, typestr in self._types.columns) or self._types.key
+        words = type(self).__name__, key_types, self._types.value or "-", str(self._seed)
         write_items(
             path,
             _LABEL,
@@ -218,12 +222,13 @@ class HashContainer(ForeignNames, Generic[BackendType]):
             raise OptionError(f"{file} has {'a column' if is_set else 'no column'} of values, unlike a {name}")
         make: Any = cls
         try:
-            columns = [_of_time(column, type_) for column, type_ in zip((keys, values), types, strict=True) if column is not None]
-            result: Self = make(*types[: len(columns)], capacity=len(keys), seed=int(seed), context=context)
-            added = make.insert(result, *columns)
+            key_type, keys, count = _keys_of_file(keys, types[0])
+            pairs = [keys] if values is None else [keys, _of_time(values, types[1])]
+            result: Self = make(*[key_type, types[1]][: len(pairs)], capacity=count, seed=int(seed), context=context)
+            added = make.insert(result, *pairs)
         except OptionError as error:
             raise OptionError(f"{file}: {error}") from None
-        if added not in {None, len(keys)}:
+        if added not in {None, count}:
             raise OptionError(f"{file} has equal keys")
         return result
 
@@ -238,7 +243,7 @@ class HashContainer(ForeignNames, Generic[BackendType]):
         """Return keys and values, ascending by key and then by value; None for the values of a set."""
         keys, values = self._backend.items()
         if self._types.has_text_keys:  # they are sorted
-            return keys.owner, None if values is None else values.owner
+            return self._key_columns(keys.owner), None if values is None else values.owner
         if values is None:
             return sort(keys.owner, total_order=True, context=self._context), None
         if not self._has_lists:
@@ -250,8 +255,16 @@ class HashContainer(ForeignNames, Generic[BackendType]):
         if self._types.has_text_keys:
             from headrace.index.hash_map.text_map import text_keys  # needs NumPy
 
-            return text_keys(keys, self._context)
+            return text_keys(keys, self._types, self._context)
         return array_of(keys, "keys", self._types.key, self._context, budget or self._context.new_budget())
+
+    def _key_columns(self, texts: Column) -> Any:
+        """Return the keys of a map whose keys are texts."""
+        if not self._types.columns:
+            return texts
+        from headrace.index.hash_map.row_keys import unpacked_rows  # needs NumPy
+
+        return unpacked_rows(texts, self._types.columns, self._context.thread_count)
 
     def _pairs(self, keys: Any, values: Any) -> tuple[Array, Array]:
         budget = self._context.new_budget()
@@ -259,6 +272,15 @@ class HashContainer(ForeignNames, Generic[BackendType]):
         found_values = array_of(values, "values", self._types.value, self._context, budget)
         check_length(found_values, found_keys)
         return found_keys, found_values
+
+
+def _keys_of_file(keys: Any, typestr: str) -> tuple[Any, Any, int]:
+    """Return the type, the keys and their number, given the columns of a file. Raise OptionError if it has other columns."""
+    if not isinstance(keys, dict):
+        return typestr, _of_time(keys, typestr), len(keys)
+    types = dict(zip(keys, typestr.split(","), strict=True))
+    found = {name: _of_time(column, types[name]) for name, column in keys.items()}
+    return types, found, len(next(iter(keys.values())))
 
 
 def _of_time(items: Any, typestr: str) -> Any:

@@ -27,7 +27,7 @@ class HashMap(HashContainer[MapBackend]):
     key_type, value_type
         Types of keys and values, in any spelling: ``"int32"``, ``"uint32"``, ``"int64"``, ``"uint64"``, ``"float32"`` or
         ``"float64"``; instants and durations, such as ``"datetime64[us]"``, ``"timestamp[us]"`` or ``"duration[ms]"``. On the
-        CPU, keys may be texts: ``"string"``.
+        CPU, keys may be texts: ``"string"``. There, keys may have several columns: a mapping from names to such types.
     capacity
         Number of pairs for which a map on a GPU allocates memory first. Maps grow in any case.
     seed
@@ -42,7 +42,8 @@ class HashMap(HashContainer[MapBackend]):
     OptionError
         A type is not supported.
     UnsupportedDeviceError
-        The keys are texts, and the device is a GPU. `Table.lookup` and `Table.unique` find rows by texts there.
+        The keys are texts or have several columns, and the device is a GPU. `Table.lookup` and `Table.unique` find rows by
+        such keys there.
 
     Notes
     -----
@@ -51,8 +52,11 @@ class HashMap(HashContainer[MapBackend]):
     map on a GPU.
 
     Texts are taken from lists, arrays, Series and columns, and returned as a column. They are numbered in a table of texts, by
-    hashes of 64 bits whose matches are compared. Texts of erased keys, refused updates and
-    operations of `apply` are there until `compact`, which makes a second map.
+    hashes of 64 bits whose matches are compared. Texts of erased keys and of operations of `apply` are there until `compact`.
+    It makes a second map, if there is memory for it.
+
+    Keys of several columns are tables, frames, structured arrays or mappings with columns of these names. They may also be lists
+    of tuples, or one tuple. `items` returns a mapping, whose rows ascend column by column.
 
     Instants and durations are reduced and ordered as their integers, so NaT is the smallest one.
 
@@ -77,6 +81,12 @@ class HashMap(HashContainer[MapBackend]):
     4
     >>> words.find(["be", "is"]).values
     array([2, 0])
+
+    >>> sales = HashMap({"year": "int32", "item": "string"}, "int64")
+    >>> sales.upsert({"year": [2024, 2024, 2023], "item": ["fig", "fig", "pear"]}, [1, 2, 4], reduce="sum")
+    2
+    >>> (2024, "fig") in sales, sales.find([(2024, "fig"), (2024, "pear")]).values
+    (True, array([3, 0]))
     """
 
     __slots__ = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,7 @@ class PairTypes:
 
     key: str
     value: str  # Types in NumPy's notation, such as `"<i4"`, or `TEXT` for keys. The value of a set is `""`.
+    columns: tuple[tuple[str, str], ...] = ()  # name and type of each column of the keys, which are then `TEXT`; () for one
 
     @classmethod
     def of(cls, key_type: Any, value_type: Any = None) -> PairTypes:
@@ -33,16 +35,27 @@ class PairTypes:
         Raise OptionError if a type is neither a number of 4 or 8 bytes nor one of instants or durations, and the keys are no
         texts.
 
+        `key_type`: a mapping from names to types, if the keys have several columns.
+
         >>> PairTypes.of("int32", float)
         PairTypes(key='<i4', value='<f8')
         """
         value = "" if value_type is None else _typestr("value_type", value_type)
-        return cls(TEXT if _is_text(key_type) else _typestr("key_type", key_type), value)
+        if not isinstance(key_type, Mapping):
+            return cls(_key_typestr("key_type", key_type), value)
+        if not key_type or not all(isinstance(name, str) for name in key_type):
+            raise OptionError.wrong("key_type", "a type, or a mapping from names of columns to types", key_type)
+        return cls(TEXT, value, tuple((name, _key_typestr(f"key_type[{name!r}]", given)) for name, given in key_type.items()))
 
     @property
     def has_text_keys(self) -> bool:
-        """True if the keys are texts."""
+        """True if the keys are texts, or are packed into texts."""
         return self.key == TEXT
+
+    @property
+    def key_type(self) -> str | dict[str, str]:
+        """Type of the keys, or of each of their columns."""
+        return dict(self.columns) if self.columns else self.key
 
     @property
     def widths(self) -> tuple[int, int]:
@@ -60,8 +73,8 @@ class PairTypes:
         return KeyOrder.of(self.value, total_order=True).packed
 
     def __str__(self) -> str:
-        names = [_name_of(self.key), *([_name_of(self.value)] if self.value else [])]
-        return ", ".join(names)
+        keys = [f"{name} {_name_of(typestr)}" for name, typestr in self.columns] or [_name_of(self.key)]
+        return ", ".join([*keys, *([_name_of(self.value)] if self.value else [])])
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +137,11 @@ def check_length(values: Array, keys: Array) -> None:
 def _listed(value: Any, name: str, typestr: str) -> Any:
     """Return a list as an array of a type, if that has each item."""
     np = needed_numpy(f"{name}, a list,")
+    if typestr[1] in "iu" and isinstance(value, (list, tuple)) and all(type(item) is int for item in value):
+        try:
+            return np.array(value, typestr)  # NumPy finds float64 for a list of integers up to 2**64
+        except OverflowError:
+            raise OptionError(f"{name} has items that {_name_of(typestr)} does not have") from None
     found = as_line(value, name)
     if found.dtype.str == typestr or not len(found):
         return found.astype(typestr)
@@ -136,13 +154,18 @@ def _listed(value: Any, name: str, typestr: str) -> Any:
     return result
 
 
+def _key_typestr(name: str, given: Any) -> str:
+    return TEXT if _is_text(given) else _typestr(name, given)
+
+
 def _typestr(name: str, given: Any) -> str:
     try:
         found = named_type(given, name)
     except OptionError as error:
         times = time_type(given)  # needs NumPy, which maps of numbers are made without
         if times is None:
-            raise OptionError(f"{error}; rows by several columns: Table.lookup, Table.unique or a Store") from None
+            several = "; keys of several columns: a mapping from names to types" if name == "key_type" else ""
+            raise OptionError(f"{error}{several}") from None
         return times
     if found not in TYPES:
         raise OptionError.unknown(name, found, TYPES)

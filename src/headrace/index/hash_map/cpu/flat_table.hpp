@@ -329,11 +329,41 @@ private:
         const std::span<const TagGroup> old_groups(groups_, group_count());
         const FlatSlot* const old_slots = slots_;
         Region region = region_of(groups);  // from here on, nothing fails
-        rest_->secret = secret;
+        const bool is_hidden_anew = std::exchange(rest_->secret, secret) != secret;
         const Region old = use(std::move(region), groups);
         std::memset(groups_, 0, groups * sizeof(TagGroup));
-        each_of(old_groups, old_slots,
-                [&](const FlatSlot& slot) { add(slot.key, placing(hash_of(slot.key))).slot->value = slot.value; });
+        if (groups == 2 * old_groups.size() && !is_hidden_anew) return split(old_groups, old_slots);
+        each_of(old_groups, old_slots, [&](const FlatSlot& slot) { add_pair(slot); });
+    }
+    void add_pair(const FlatSlot& slot) { add(slot.key, placing(hash_of(slot.key))).slot->value = slot.value; }
+
+    // Moves the pairs of a table with half as many groups. Those of a group have space in two groups, which are filled
+    // in order. Then pairs that are in a later group than their first one are added.
+    void split(std::span<const TagGroup> groups, const FlatSlot* slots) {
+        const u64 count = groups.size();
+        const auto each_slot = [=, this](u64 at, const auto& visit) {
+            for (TagGroup::Slots used = groups[at].used(); used != 0; used &= used - 1) {
+                const u32 place = TagGroup::first(used);
+                const FlatSlot& slot = slots[at * TagGroup::slot_count + place];
+                visit(slot, placing(hash_of(slot.key)), groups[at].tags[place]);
+            }
+        };
+        for (u64 at = 0; at < count; ++at) {
+            u64 next[2] = {at * TagGroup::slot_count, (at + count) * TagGroup::slot_count};
+            u8* tags[2] = {groups_[at].tags, groups_[at + count].tags};
+            each_slot(at, [&](const FlatSlot& slot, u64 hash, u8 tag) {
+                const u64 half = (hash & count) != 0;
+                if ((hash & (count - 1)) != at) return;
+                *tags[half]++ = tag;
+                slots_[next[half]++] = slot;
+            });
+        }
+        for (u64 at = 0; at < count; ++at) {
+            if (groups[(at - 1) & (count - 1)].passed == 0) continue;
+            each_slot(at, [&](const FlatSlot& slot, u64 hash, u8) {
+                if ((hash & (count - 1)) != at) add_pair(slot);
+            });
+        }
     }
 
     // Searches read one cache line of a table.

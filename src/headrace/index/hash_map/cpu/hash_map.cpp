@@ -4,6 +4,7 @@
 #include "index/hash_map/cpu/hash_map_host.hpp"
 #include "index/hash_map/cpu/key_block.hpp"
 #include "index/hash_map/cpu/map_search.hpp"
+#include "index/hash_map/cpu/map_upsert.hpp"
 #include "index/hash_map/cpu/reductions.hpp"
 #include "index/hash_map/cpu/undo_log.hpp"
 
@@ -48,12 +49,15 @@ public:
             if (slot != nullptr) slot->value = value_at(values, position);
             marks.items[position] = slot != nullptr;
         };
-        const auto store = [=](const Blocks& blocks, const KeyRows<Key>& rows) {
+        const auto store = [=, this](const Blocks& blocks, const KeyRows<Key>& rows, Prefetch prefetch) {
             for (u64 i = 0; i < rows.count; ++i) {
                 blocks.template address<Slot>(i)->value = value_at(values, rows.first + i);
             }
+            const u32* const numbers = blocks.others().data();
+            visit_tables(
+                rows, blocks.others().size(), [=](u64 i) { return numbers[i]; }, prefetch, shards_.data(), one);
         };
-        each_block(parts, {kernel_of(resources.isa, SearchResult::slot), marks.items, 0, false}, store, one);
+        each_block(parts, {kernel_of(resources.isa, SearchResult::slot), marks.items, 0}, store, one);
         parts.give(marks);
     }
 
@@ -64,11 +68,10 @@ public:
         const auto one = [=](Table& table, HashedKey<Key> key, u64 position) {
             marks.items[position] = table.erase(key.key, key.hash);
         };
-        const auto erase_all = [=, this](const Blocks& blocks, const KeyRows<Key>& rows) {
-            erase_found(rows, blocks, marks.items + rows.first);
+        const auto erase_all = [=, this](const Blocks& blocks, const KeyRows<Key>& rows, Prefetch) {
+            erase_block(rows, blocks, marks.items + rows.first);
         };
-        each_block(parts, {kernel_of(resources.isa, SearchResult::tag), marks.items, TagGroup::empty, true}, erase_all,
-                   one);
+        each_block(parts, {kernel_of(resources.isa, SearchResult::tag), marks.items, TagGroup::empty}, erase_all, one);
         parts.give(marks);
     }
 
@@ -170,23 +173,19 @@ private:
         PlacedItems<u8> found;
     };
 
-    static Value value_at(const PlacedItems<Value>& values, u64 position) {
-        if constexpr (sizeof(Value) < 4) {
-            return {};
-        } else {
-            return values.items[position];
-        }
-    }
-
     static SearchKeys* kernel_of(Isa isa, SearchResult result) {
         return search_kernel_for(isa)({sizeof(Key), value_width, result});
     }
 
     Table& table_of(u64 hash) { return shards_[shard_of(hash)]; }
+    static PartShards shards_of(const Parts& parts, u64 part) {
+        const u32 count = parts.tables_of_part();
+        return {part * count, count};
+    }
     // The tables of a part of a batch.
     std::span<Table> tables_of(const Parts& parts, u64 part) {
-        const u32 count = parts.tables_of_part();
-        return std::span(shards_).subspan(part * count, count);
+        const PartShards shards = shards_of(parts, part);
+        return std::span(shards_).subspan(shards.first, shards.count);
     }
     static Prefetch prefetch_of(Prefetch wanted, std::span<const Table> tables) {
         return prefetch_for(bytes_of(tables), wanted);
@@ -200,37 +199,15 @@ private:
     // Calls visit(table, key, position) for rows in order.
     template <class Visit>
     [[gnu::always_inline]] void visit_all(const KeyRows<Key>& rows, Prefetch prefetch, const Visit& visit) {
-        visit_numbers(rows, rows.count, [](u64 i) { return i; }, prefetch, visit);
-    }
-    // The same for the rows of these numbers.
-    template <class Visit>
-    [[gnu::always_inline]] void visit_others(const KeyRows<Key>& rows, std::span<const u32> others, Prefetch prefetch,
-                                             const Visit& visit) {
-        const u32* const numbers = others.data();
-        visit_numbers(rows, others.size(), [=](u64 i) { return numbers[i]; }, prefetch, visit);
-    }
-    template <class RowAt, class Visit>
-    [[gnu::always_inline]] void visit_numbers(const KeyRows<Key>& rows, u64 count, const RowAt& row_at,
-                                              Prefetch prefetch, const Visit& visit) {
-        const Key* const keys = rows.keys;
-        Table* const tables = shards_.data();
-        visit_chosen(
-            rows, count, row_at, prefetch, [=](u64 hash) -> Table& { return tables[shard_of(hash)]; },
-            [&](u64 hash, u64 position) {
-                visit(tables[shard_of(hash)], HashedKey<Key>{keys[position], hash}, position);
-            });
+        visit_tables(rows, rows.count, [](u64 i) { return i; }, prefetch, shards_.data(), visit);
     }
     struct BlockSearch {
         SearchKeys* kernel;
         u8* found;     // flags by position
         u8 elsewhere;  // bytes at the address of keys that are not found
-        bool erases;
     };
-    // Searches for blocks of each part, and calls `each(blocks, rows)`. Then it calls `one(table, key, position)` for
-    // each key that the search has not decided. Without a kernel, for each key. Parts run in parallel.
-    //
-    // Searches of a block may begin before erasures of the last one. Then of two rows with one key the search may have
-    // decided the second alone. So such a block runs one by one if any row is undecided.
+    // Searches for blocks of each part, and calls each(blocks, rows, prefetch). Without a kernel, calls
+    // one(table, key, position) for each key. Parts run in parallel.
     template <class Each, class One>
     void each_block(const Parts& parts, const BlockSearch& search, const Each& each, const One& one) {
         for_each_piece(parts.number(), parts.threads(), [&](u64 part) {
@@ -242,27 +219,13 @@ private:
             if (!blocks.has_kernel()) return visit_all(rows, prefetch, copy);
             alignas(Slot) u8 nowhere[sizeof(Slot)];
             std::fill_n(nowhere, sizeof(Slot), search.elsewhere);
-            bool erased = false;
             for (u64 at = 0; at < rows.count; at += block_rows) {
                 const KeyRows<Key> few = rows.part(at, std::min(at + block_rows, rows.count));
-                u8* const found = search.found + few.first;
-                blocks.search(at, at + few.count, found, nowhere);
-                if (erased && !blocks.others().empty()) {
-                    visit_all(few, prefetch, copy);
-                } else {
-                    each(blocks, few);
-                    visit_others(few, blocks.others(), prefetch, copy);
-                }
-                erased = search.erases && std::memchr(found, 1, few.count) != nullptr;
+                blocks.search(at, at + few.count, search.found + few.first, nowhere);
+                each(blocks, few, prefetch);
             }
         });
     }
-    static u64 size_of(std::span<const Table> tables) {
-        u64 sum = 0;
-        for (const Table& table : tables) sum += table.size();
-        return sum;
-    }
-
     // Returns whether a table may have to grow.
     bool may_grow(const Parts& parts) {
         for (u32 part = 0; part < parts.number(); ++part) {
@@ -273,43 +236,23 @@ private:
         return false;
     }
 
-    // A table of an empty map takes memory for that many keys of a batch at once, if they are new or not.
-    static constexpr u64 first_keys = 16;
-
-    // Returns the number of new keys to expect in the rest of a batch: 0, unless most of the first rows had new keys.
-    static u64 expected_keys(u64 added, u64 done, u64 count) {
-        return 4 * added >= 3 * done ? (count - done) * added / std::max<u64>(done, 1) : 0;
-    }
-
     template <class Joined>
     void upsert_by(const PairBatch& batch, const Joined& reduce, const BatchResources& resources) {
         Parts parts(batch.keys, batch.count, seed_, resources.threads);
         const auto values = parts.template placed<Value>(batch.values);
         const UndoLog<Value> log(may_grow(parts) ? batch.count : 0);
-        const UpsertBatch<Joined> how{values, reduce, log, kernel_of(resources.isa, SearchResult::slot)};
+        const UpsertBatch<Value, Joined> how{values, reduce, log, kernel_of(resources.isa, SearchResult::slot)};
         parts.take(values);
         std::vector<u64> finished(parts.number());
         FirstError error;
         for_each_piece(parts.number(), parts.threads(), [&](u64 part) {
-            const KeyRows<Key> rows = parts[part];
-            const std::span<Table> tables = tables_of(parts, part);
-            const u64 before = size_of(tables), first = log.notes() ? rows.count / 128 * 16 : 0;
-            if (before == 0) {
-                for (Table& table : tables) table.reserve(std::min(rows.count / tables.size(), first_keys));
-            }
-            PartProgress progress{Blocks(how.kernel, rows, tables, part, true), rows.first, before == 0};
+            MapUpsert<Key, Value, Joined> upsert(shards_, shards_of(parts, part), parts[part], how);
             try {
-                upsert_rows(rows, {0, first}, how, progress);
-                const u64 expected = expected_keys(size_of(tables) - before, first, rows.count);
-                if (expected >= tables.size()) {
-                    for (Table& table : tables) table.reserve(expected / tables.size());
-                    progress.blocks.restart();
-                }
-                upsert_rows(rows, {first, rows.count}, how, progress);
+                upsert.run();
             } catch (const std::bad_alloc&) {
                 error.set(std::current_exception());
             }
-            finished[part] = progress.finished;
+            finished[part] = upsert.finished();
         });
         if (!error.is_set()) return;
         for_each_piece(parts.number(), parts.threads(), [&](u64 part) {
@@ -318,115 +261,35 @@ private:
         error.rethrow();
     }
 
-    // Rows of a block whose operations run one by one.
-    static constexpr u64 unsearched_rows = 4 * block_rows;
-
-    struct PartRange {
-        u64 begin, end;
-    };
-    template <class Joined>
-    struct UpsertBatch {
-        PlacedItems<Value> values;
-        Joined reduce;
-        const UndoLog<Value>& log;
-        SearchKeys* kernel;
-    };
-    struct PartProgress {
-        Blocks blocks;
-        u64 finished;       // the end of the last block that has begun
-        bool has_new_keys;  // whether more than an eighth of the keys of the block before were new
-    };
-
-    // Runs operations of a part by blocks. Keys are searched for first unless the block before had many
-    // new ones.
-    template <class Joined>
-    void upsert_rows(const KeyRows<Key>& rows, PartRange range, const UpsertBatch<Joined>& how,
-                     PartProgress& progress) {
-        Blocks& blocks = progress.blocks;
-        const Prefetch prefetch = blocks.prefetch(Prefetch::insertion);
-        Slot nowhere{};
-        for (u64 at = range.begin; at < range.end;) {
-            const bool is_searched = !progress.has_new_keys && blocks.has_kernel();
-            const u64 end = std::min(at + (is_searched ? block_rows : unsearched_rows), range.end);
-            const KeyRows<Key> few = rows.part(at, end);
-            progress.finished = few.first + few.count;
-            if (is_searched) {
-                blocks.search(at, end, nullptr, &nowhere);
-                upsert_found(few, how, blocks);
-            } else {
-                blocks.restart();
-            }
-            const u64 added = upsert_others(few, how, prefetch, is_searched ? &blocks : nullptr);
-            progress.has_new_keys = 8 * added > few.count;
-            at = end;
-        }
-    }
-
-    // Runs the operations of keys without a slot, and returns the number of keys added. `blocks`: null for those of all
-    // keys.
-    template <class Joined>
-    u64 upsert_others(const KeyRows<Key>& rows, const UpsertBatch<Joined>& how, Prefetch prefetch, Blocks* blocks) {
-        u64 at = rows.first, added = 0;
-        Change* const changes = how.log.notes() ? how.log.changes() : nullptr;
-        Value* const replaced = how.log.replaced();
-        const auto one = [=, &at, &added, values = how.values, reduce = how.reduce](Table& table, HashedKey<Key> key,
-                                                                                    u64 position) {
-            at = position;
-            const auto [slot, is_added] = table.insert(key.key, key.hash);
-            added += is_added;
-            const Value value = value_at(values, position);
-            if (changes != nullptr) {
-                changes[position] = is_added ? Change::added : Change::replaced;
-                if (!is_added) replaced[position] = slot->value;
-            }
-            slot->value = is_added ? value : reduce(slot->value, value);
-        };
-        try {
-            if (blocks == nullptr) {
-                visit_all(rows, prefetch, one);
-            } else {
-                visit_others(rows, blocks->others(), prefetch, one);
-                if (added > 0) blocks->restart();
-            }
-            return added;
-        } catch (const std::bad_alloc&) {
-            const auto skip = [&](u64 position) {
-                if (position >= at) changes[position] = Change::none;
-            };
-            for (u64 i = 0; i < rows.count && blocks == nullptr; ++i) skip(rows.first + i);
-            if (blocks != nullptr) {
-                for (const u32 i : blocks->others()) skip(rows.first + i);
-            }
-            throw;
-        }
-    }
-
-    // Runs the operations of keys that have a slot.
-    template <class Joined>
-    void upsert_found(const KeyRows<Key>& rows, const UpsertBatch<Joined>& how, const Blocks& blocks) {
-        if constexpr (sizeof(Value) >= 4) {
-            how.reduce.without_branch([&](auto reduce) {
-                for (u64 i = 0; i < rows.count; ++i) {
-                    Slot* const slot = blocks.template address<Slot>(i);
-                    const Value held = slot->value;
-                    if (how.log.notes()) how.log.replaced()[rows.first + i] = held;
-                    slot->value = reduce(held, how.values.items[rows.first + i]);
-                }
-            });
-        }
-        if (how.log.notes()) std::fill_n(how.log.changes() + rows.first, rows.count, Change::replaced);
-    }
-
-    // Erases the keys of a block that have a tag. Of equal ones, later ones are marked as absent.
-    void erase_found(const KeyRows<Key>& rows, const Blocks& blocks, u8* found) {
+    // Erases the keys of a block in their order. The searches of the next block have begun, so one of two rows with a
+    // key may be found alone. The other one is searched for now.
+    void erase_block(const KeyRows<Key>& rows, const Blocks& blocks, u8* found) {
         Table* const tables = shards_.data();
-        for (u64 i = 0; i < rows.count; ++i) {
-            if (i % 8 == 0 && i + 8 <= rows.count && load_word(found + i) == 0) {
+        const Key* const keys = rows.keys + rows.first;
+        const u64 seed = rows.seed;
+        const bool has_found = std::memchr(found, 1, rows.count) != nullptr;
+        u64 at = 0;
+        for (const u32 other : blocks.others()) {
+            if (has_found) erase_found(rows, blocks, at, other, found);
+            const u64 hash = placing_hash(keys[other], seed);
+            found[other] = tables[shard_of(hash)].erase(keys[other], hash);
+            at = other + 1;
+        }
+        if (has_found) erase_found(rows, blocks, at, rows.count, found);
+    }
+    // Erases keys that have a tag. Of equal ones, later ones are marked as absent.
+    [[gnu::always_inline]] void erase_found(const KeyRows<Key>& rows, const Blocks& blocks, u64 begin, u64 end,
+                                            u8* found) {
+        Table* const tables = shards_.data();
+        const Key* const keys = rows.keys + rows.first;
+        const u64 *const addresses = blocks.addresses(), seed = rows.seed;
+        for (u64 i = begin; i < end; ++i) {
+            if (i % 8 == 0 && i + 8 <= end && load_word(found + i) == 0) {
                 i += 7;
                 continue;
             }
-            Table& table = tables[shard_of(placing_hash(rows.keys[rows.first + i], rows.seed))];
-            found[i] = table.erase_tag(blocks.template address<u8>(i));
+            Table& table = tables[shard_of(placing_hash(keys[i], seed))];
+            found[i] = table.erase_tag(reinterpret_cast<u8*>(addresses[i]));
         }
     }
 
@@ -460,7 +323,6 @@ private:
     void undo_one(Key key, const UndoLog<Value>& log, u64 position) {
         const u64 hash = hash_of(key);
         const Change change = log.changes()[position];
-        if (change == Change::none) return;
         if (change == Change::added) {
             table_of(hash).erase(key, hash);
         } else {

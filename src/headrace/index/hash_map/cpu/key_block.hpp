@@ -5,10 +5,11 @@
 //     a is found: 5 + 1 + 3 by the address of its slot. Then b is inserted with 2, and 4 is added to it.
 //
 // Equal keys of a block are either all found or all others, so each key has its operations in order. This holds if the
-// tables did not change since the block's first search began.
+// tables did not change since the block's first search began; else operations run row by row.
 #pragma once
 #include <span>
 
+#include "index/hash_map/cpu/flat_table.hpp"
 #include "index/hash_map/cpu/search_kernels.hpp"
 #include "index/hash_map/cpu/sharded_rows.hpp"
 
@@ -18,6 +19,32 @@ namespace headrace {
 constexpr u64 block_rows = 128;
 // Fewer searches take less time one by one: a kernel first reads the heads of all tables.
 constexpr u64 searched_by_kernel_from = 64;
+
+// The tables of a part of a batch, by their shards.
+struct PartShards {
+    u64 first;
+    u32 count;
+};
+
+// Returns the value of a position; that of sets has no bytes.
+template <class Value>
+[[gnu::always_inline]] inline Value value_at(const PlacedItems<Value>& values, u64 position) {
+    if constexpr (sizeof(Value) < 4) {
+        return {};
+    } else {
+        return values.items[position];
+    }
+}
+
+// Calls visit(table, key, position) for keys in order. `tables`: of all shards. For the rest see visit_chosen.
+template <class Key, class Table, class RowAt, class Visit>
+[[gnu::always_inline]] inline void visit_tables(const KeyRows<Key>& rows, u64 count, const RowAt& row_at,
+                                                Prefetch prefetch, Table* tables, const Visit& visit) {
+    const Key* const keys = rows.keys;
+    visit_chosen(
+        rows, count, row_at, prefetch, [=](u64 hash) -> Table& { return tables[shard_of(hash)]; },
+        [&](u64 hash, u64 position) { visit(tables[shard_of(hash)], HashedKey<Key>{keys[position], hash}, position); });
+}
 
 // Searches for the keys of a part of a batch, block by block. Searches of later blocks begin before the operations of
 // a block run.
@@ -48,10 +75,10 @@ public:
                                pipeline_);
     }
 
-    // Begins with new searches at the next block: a block was left out, or keys were added. Searches that have begun
-    // would miss these keys, and later searches of the same block would find them.
+    // Begins with new searches at the next block: a block was left out, or a table has moved.
     void restart() { is_running_ = false; }
 
+    const u64* addresses() const { return addresses_; }
     template <class Item>
     Item* address(u64 i) const {
         return reinterpret_cast<Item*>(addresses_[i]);

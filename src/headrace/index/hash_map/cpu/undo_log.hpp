@@ -25,8 +25,8 @@ private:
     std::atomic<bool> is_set_{false};
 };
 
-// The effect of an operation. One that has not run is undone by nothing.
-enum class Change : u8 { replaced, added, none };
+// The effect of an operation.
+enum class Change : u8 { replaced, added };
 
 // The changes of a batch and the replaced values, by the positions of its operations in their parts. Its memory is a
 // region, whose pages a later batch uses again.

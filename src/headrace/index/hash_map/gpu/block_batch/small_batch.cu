@@ -11,6 +11,28 @@ using namespace headrace;
 using slab::Key, slab::L, slab::Value;
 using slab::key_of_row, slab::threads;
 
+// Returns the first row of the block that has the item of a thread's row, or `row` for a thread without one. A table in
+// shared memory has a row of each item. `items`: in shared memory, one a row. All threads of the block take part.
+template <class Item>
+HR_FN u32 first_row(const Item* items, u32 row, bool is_active) {
+    constexpr u32 places = 2 * threads, empty = ~0u;
+    __shared__ u32 rows[places];
+    for (u32 i = row; i < places; i += threads) rows[i] = empty;
+    __syncthreads();
+    u32 place = static_cast<u32>(u64{items[row]} * golden_ratio >> 32) % places;
+    while (is_active) {
+        const u32 other = atomicCAS(rows + place, empty, row);
+        if (other == empty) break;
+        if (items[other] == items[row]) {
+            atomicMin(rows + place, row);
+            break;
+        }
+        place = (place + 1) % places;
+    }
+    __syncthreads();
+    return is_active ? rows[place] : row;
+}
+
 HR_FN bool is_of_floats(slab::SlotReduction how) { return how >= slab::SlotReduction::float_sum; }
 
 // Reduces floats in the order of the rows. The thread of a key's first row looks at all later rows of the block.
@@ -23,17 +45,16 @@ HR_FN void fold_floats(const SlabTable& table, slab::Slot slot, Value value, u32
     slots[row] = slot == slab::no_slot ? slot : own;
     values[row] = value;
     is_added[row] = 0;
-    __syncthreads();
-    u32 first = 0;
-    while (slots[first] != slots[row]) ++first;
-    if (slot != slab::no_slot && (slot & slab::fresh) != 0) is_added[first] = 1;
-    __syncthreads();
-    if (slot == slab::no_slot || first != row) return;
+    const bool has_slot = slot != slab::no_slot;
+    const u32 first = first_row(slots, row, has_slot);
+    if (has_slot && (slot & slab::fresh) != 0) is_added[first] = 1;
+    const u32 end = __syncthreads_or(first != row) != 0 ? count : row + 1;
+    if (!has_slot || first != row) return;
     const u32 step = static_cast<u32>(how) - static_cast<u32>(slab::SlotReduction::float_sum);
     const auto operation = static_cast<MapOperation>(static_cast<u32>(MapOperation::sum) + step);
     Value* const held = slab::value_in<L>(slab::slab_of_slot(table, own), slab::position_of(own));
     OptionalValue<Value> state{tile::load_relaxed(held), is_added[row] == 0};
-    for (u32 at = row; at < count; ++at) {
+    for (u32 at = row; at < end; ++at) {
         if (slots[at] == own) state = operate(state, operation, NumberKind::floating, values[at]);
     }
     tile::store_relaxed(held, state.value);
@@ -101,18 +122,6 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (row == 0) answer[0] = erased;
 }
 
-// Returns the first row of the block that has a key. `row`: a row that has it, and at which the search ends.
-HR_FN u32 first_row(const Key* keys, Key key, u32 row) {
-    constexpr u32 looks = 8;  // loads of several keys overlap
-    for (u32 begin = 0; begin < row; begin += looks) {
-        u32 hits = 0;
-#pragma unroll
-        for (u32 i = 0; i < looks; ++i) hits |= static_cast<u32>(keys[begin + i] == key) << i;
-        if (hits != 0) return begin + __ffs(hits) - 1;
-    }
-    return row;
-}
-
 // Runs mixed operations in their order. The thread of a key's first row runs all operations of the key. Insertions run
 // while the erased pairs are still there, so nothing has changed if slabs run out.
 //
@@ -138,7 +147,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         return;
     }
     const slab::Match match = slab::search<L>(table, key, is_inside);
-    const bool is_first = is_inside && first_row(keys, key, row) == row;
+    const bool is_first = first_row(keys, row, is_inside) == row && is_inside;
     const u32 end = __syncthreads_or(is_inside && !is_first) != 0 ? count : row + 1;
     const OptionalValue<Value> before = slab::held_by(table, match);
     OptionalValue<Value> state = before;

@@ -369,7 +369,8 @@ class SlabHash(GrowingTable):
         """Return the number of first slabs and of slabs that are allocated in memory blocks."""
         memory = self._memory
         bits = [launcher.fetch(memory.bitmaps)[: memory.is_full_offset]]
-        bits.extend(launcher.fetch(block)[SLAB_BYTES << memory.super_log :] for block in memory.supers)
+        slabs = SLAB_BYTES << memory.super_log
+        bits.extend(launcher.fetch(BufferSlice(block, slabs, block.nbytes - slabs)) for block in memory.supers)
         return memory.buckets + 1 + int(np.unpackbits(np.concatenate(bits)).sum())
 
     def _reserve(self, launcher: Launcher, added: int) -> bool:

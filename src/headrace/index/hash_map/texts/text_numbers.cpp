@@ -1,4 +1,4 @@
-#include "index/hash_map/cpu/text_numbers.hpp"
+#include "index/hash_map/texts/text_numbers.hpp"
 
 #include <stdexcept>
 
@@ -56,9 +56,87 @@ void TextNumbers::find(const RowSet& texts, i64* numbers, unsigned threads) cons
 
 void TextNumbers::add(const RowSet& texts, i64* numbers, unsigned threads) {
     find(texts, numbers, threads);
-    for (u64 row = 0; row < texts.count; ++row) {
-        if (numbers[row] < 0) numbers[row] = number_or_add(text_at(texts, row), texts.hashes[row]);
+    const u64 before = ends_.size();
+    try {
+        for (u64 row = 0; row < texts.count; ++row) {
+            if (numbers[row] < 0) numbers[row] = number_or_add(text_at(texts, row), texts.hashes[row]);
+        }
+    } catch (...) {
+        remove_from(before);
+        throw;
     }
+}
+
+void TextNumbers::remove_from(u64 number) {
+    if (number >= ends_.size()) return;
+    remove_unless([=](u64 other) { return other < number; });
+    bytes_.shrink(number == 0 ? 0 : ends_.items()[number - 1], false);
+    ends_.shrink(number, false);
+}
+
+void TextNumbers::keep(const i64* numbers, u64 count) {
+    std::vector<bool> is_kept(ends_.size());
+    for (u64 i = 0; i < count; ++i) is_kept[static_cast<u64>(numbers[i])] = true;
+    remove_unless([&](u64 number) { return is_kept[number]; });
+    u64 begin = 0, size = 0, kept_numbers = 0;
+    for (u64 number = 0; number < is_kept.size(); ++number) {
+        const u64 end = ends_.items()[number];
+        if (is_kept[number]) {
+            std::memmove(bytes_.items() + size, bytes_.items() + begin, end - begin);
+            size += end - begin;
+            kept_numbers = number + 1;
+        }
+        ends_.items()[number] = size;
+        begin = end;
+    }
+    ends_.shrink(kept_numbers, true);
+    bytes_.shrink(size, true);
+    for (Table& table : tables_) {
+        try {
+            table.compact();
+        } catch (const std::bad_alloc&) {  // the table stays as it is
+        }
+    }
+}
+
+template <class IsKept>
+void TextNumbers::remove_unless(const IsKept& is_kept) {
+    for (Table& table : tables_) {
+        table.each([&](const Table::FlatSlot& slot) {
+            const u64 placing = placing_hash(slot.key, 0);
+            const i64 first = first_kept(slot.value, is_kept);
+            if (first < 0) {
+                table.erase_slot(&slot, placing);
+            } else {
+                table.find(slot.key, placing)->value = static_cast<u32>(first);
+            }
+        });
+    }
+}
+
+template <class IsKept>
+i64 TextNumbers::first_kept(u32 first, const IsKept& is_kept) {
+    i64 result = -1;
+    u32 last = 0;
+    for (u32 number = first;;) {
+        const auto at = next_.find(number);
+        const bool is_last = at == next_.end();
+        const u32 following = is_last ? 0 : at->second;
+        if (!is_kept(number)) {
+            if (!is_last) next_.erase(at);
+        } else {
+            if (result < 0) {
+                result = number;
+            } else {
+                next_.find(last)->second = number;
+            }
+            last = number;
+        }
+        if (is_last) break;
+        number = following;
+    }
+    if (result >= 0) next_.erase(last);
+    return result;
 }
 
 i64 TextNumbers::number_of(RowText text, u32 first) const {

@@ -22,26 +22,38 @@ public:
     explicit GrowingArray(std::shared_ptr<Budget> budget) : budget_(std::move(budget)) {}
 
     const Item* items() const { return region_.template as<Item>(); }
+    Item* items() { return region_.template as<Item>(); }
     u64 size() const { return size_; }
     u64 bytes() const { return capacity_ * sizeof(Item); }
 
     // Makes sure that `more` items are appended without an error.
     void reserve(u64 more) {
-        if (size_ + more <= capacity_) return;
-        const u64 larger = std::max(size_ + more, 2 * capacity_);
-        require_group_memory(larger * sizeof(Item));
-        Region region(larger * sizeof(Item), budget_);
-        region.ensure(larger * sizeof(Item));
-        if (size_ > 0) std::memcpy(region.data(), region_.data(), size_ * sizeof(Item));
-        region_ = std::move(region);
-        capacity_ = larger;
+        if (size_ + more > capacity_) move_to(std::max(size_ + more, 2 * capacity_));
     }
     void append(const Item* items, u64 count) {
         if (count > 0) std::memcpy(region_.template as<Item>() + size_, items, count * sizeof(Item));
         size_ += count;
     }
+    // Removes the last items. `is_fitted`: also their memory, if there is memory for a copy of the others.
+    void shrink(u64 size, bool is_fitted) {
+        size_ = size;
+        if (!is_fitted || size == capacity_) return;
+        try {
+            move_to(size);
+        } catch (const std::bad_alloc&) {  // the array stays where it is
+        }
+    }
 
 private:
+    void move_to(u64 capacity) {
+        require_group_memory(capacity * sizeof(Item));
+        Region region(capacity * sizeof(Item), budget_);
+        region.ensure(capacity * sizeof(Item));
+        if (size_ > 0) std::memcpy(region.data(), region_.data(), size_ * sizeof(Item));
+        region_ = std::move(region);
+        capacity_ = capacity;
+    }
+
     std::shared_ptr<Budget> budget_;
     Region region_;
     u64 size_ = 0, capacity_ = 0;
@@ -61,8 +73,12 @@ public:
 
     // Writes the number of each text, -1 if it has none. `texts`: a column of texts without nulls, of any layout.
     void find(const RowSet& texts, i64* numbers, unsigned threads) const;
-    // The same, after texts without a number got one. If memory is refused, some did.
+    // The same, after texts without a number got one. If memory is refused, none did.
     void add(const RowSet& texts, i64* numbers, unsigned threads);
+    // Removes the texts from this number on. Their numbers are given again.
+    void remove_from(u64 number);
+    // Removes all texts but those of these numbers, and frees their memory. Numbers after the greatest are given again.
+    void keep(const i64* numbers, u64 count);
 
 private:
     using Table = FlatTable<u64, u32>;
@@ -78,6 +94,11 @@ private:
     // Returns the number of a text, -1 if it has none. `first`: the first number of its hash.
     i64 number_of(RowText text, u32 first) const;
     i64 number_or_add(RowText text, u64 hash);
+    template <class IsKept>
+    void remove_unless(const IsKept& is_kept);
+    // Returns the first number of a hash that stays, -1 for none, and leaves only such numbers after it.
+    template <class IsKept>
+    i64 first_kept(u32 first, const IsKept& is_kept);
 
     std::shared_ptr<Budget> budget_;
     std::vector<Table> tables_;
