@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate, pairwise
@@ -24,7 +22,7 @@ from headrace.store.checked_column import check_column
 from headrace.store.dictionary.encode import encode
 from headrace.store.dictionary.encoded_column import EncodedColumn
 from headrace.store.dictionary.items import empty_column
-from headrace.store.dictionary.merge_columns import merging_columns
+from headrace.store.dictionary.merge_columns import merge_columns_of
 from headrace.store.dictionary.packing import codes_of
 from headrace.store.dictionary.plain import column_of_nulls
 from headrace.store.files.main_file import MainRecord
@@ -122,20 +120,18 @@ class Main:
         `delta_of`: returns the column of the delta with a name.
         `keep`: mask of the rows of both that remain, an array of bools; None for all rows.
         """
-        with self.merging(delta_of, rows, keep, context) as found:
-            return found.main()
-
-    @contextmanager
-    def merging(self, delta_of: Callable[[str], Column], rows: RowRuns, keep: Any, context: Context) -> Iterator[MergingMain]:
-        """Merge during the body, as `merged`, so that columns are written while others are merged."""
-        remaining = rows if keep is None else RowRuns.of_numbers(rows.numbers()[keep])
-        with merging_columns(self.columns, delta_of, keep, context) as columns:
-            yield MergingMain(columns, remaining)
+        columns = merge_columns_of(self.columns, delta_of, keep, context)
+        return Main(columns, rows if keep is None else RowRuns.of_numbers(rows.numbers()[keep]))
 
     def records(self) -> Iterator[MainRecord]:
         """Yield the records of the main's file."""
-        types = {name: column.type for name, column in self.columns.items()}
-        return _records(types, self.rows, self.columns.values())
+        described = _described({name: column.type for name, column in self.columns.items()})
+        text = json.dumps({"columns": described, "rows": len(self.rows)}, ensure_ascii=False)
+        yield MainRecord(RecordKind.MAIN, (text.encode(),))
+        runs = self.rows.starts, np.diff(self.rows.places)
+        yield MainRecord(RecordKind.ROWS, tuple(np.ascontiguousarray(part, "<u8").tobytes() for part in runs))
+        for column in self.columns.values():
+            yield MainRecord(RecordKind.COLUMN, _parts(column))
 
     @classmethod
     def of_records(cls, records: Sequence[MainRecord], schema: Mapping[str, DataType]) -> Main:
@@ -158,32 +154,6 @@ class Main:
             for (name, type_), record in zip(schema.items(), columns, strict=True)
         }
         return cls(UnreadColumns(readers), rows)
-
-
-@dataclass(frozen=True, slots=True)
-class MergingMain:
-    """A main whose columns other threads are merging."""
-
-    _columns: Mapping[str, Future[EncodedColumn]]
-    _rows: RowRuns
-
-    def records(self, types: Mapping[str, DataType]) -> Iterator[MainRecord]:
-        """Yield the records of the main's file, each column when it is merged. `types`: type of each column."""
-        return _records(types, self._rows, (column.result() for column in self._columns.values()))
-
-    def main(self) -> Main:
-        """Return the main when all columns are merged."""
-        return Main({name: column.result() for name, column in self._columns.items()}, self._rows)
-
-
-def _records(types: Mapping[str, DataType], rows: RowRuns, columns: Iterable[EncodedColumn]) -> Iterator[MainRecord]:
-    """Yield the records of a main's file."""
-    text = json.dumps({"columns": _described(types), "rows": len(rows)}, ensure_ascii=False)
-    yield MainRecord(RecordKind.MAIN, (text.encode(),))
-    runs = rows.starts, np.diff(rows.places)
-    yield MainRecord(RecordKind.ROWS, tuple(np.ascontiguousarray(part, "<u8").tobytes() for part in runs))
-    for column in columns:
-        yield MainRecord(RecordKind.COLUMN, _parts(column))
 
 
 def _described(schema: Mapping[str, DataType]) -> list[dict[str, str]]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from math import ceil, sqrt
 from typing import Any
@@ -65,15 +64,13 @@ def merge_columns(
         instance("mains", main, EncodedColumn)
     if set(mains) != set(deltas):
         raise OptionError(f"deltas have the columns {sorted(deltas)}, and mains {sorted(mains)}")
-    with merging_columns(mains, deltas.__getitem__, keep, context_of(context)) as found:
-        return {name: column.result() for name, column in found.items()}
+    return merge_columns_of(mains, deltas.__getitem__, keep, context_of(context))
 
 
-@contextmanager
-def merging_columns(
+def merge_columns_of(
     mains: Mapping[str, EncodedColumn], delta_of: Callable[[str], EncodedColumn | Column], keep: Any, context: Context
-) -> Iterator[dict[str, Future[EncodedColumn]]]:
-    """Merge each main column with the delta that a function returns for its name, as by `merge_columns`, during the body.
+) -> dict[str, EncodedColumn]:
+    """Merge each main column with the delta that a function returns for its name, as by `merge_columns`.
 
     The function is called when the column's merge begins, in its thread. So few deltas are in memory at a time.
     """
@@ -87,4 +84,4 @@ def merging_columns(
     longest_first = sorted(mains, key=lambda name: len(mains[name].dictionary), reverse=True)
     with ThreadPoolExecutor(workers) as pool:
         found = {name: pool.submit(merged, name) for name in longest_first}
-        yield {name: found[name] for name in mains}
+        return {name: found[name].result() for name in mains}

@@ -276,7 +276,6 @@ class StoreFolder:
             for record in records:
                 for part in record_parts(record.kind, number, 0, record.parts):
                     file.write(part)
-                file.begin_sync()  # the disk writes a column while the next one is merged
                 number += 1
             file.sync()
             file.write(framed(RecordKind.SEAL, number, file.size, b""))
