@@ -100,11 +100,7 @@ LineWindows line_windows(const Texts& sets, bool has_lead, bool has_tail) {
     return windows;
 }
 
-}  // namespace
-
-void bind_lines(nb::module_& m) {
-    m.attr("UNLIMITED_REACH") = unlimited_reach;
-    m.def("block_end", block_end, "text"_a, "begin"_a, "wanted"_a, "threads"_a);
+void bind_selectors(nb::module_& m) {
     nb::class_<LineAutomaton>(m, "LineAutomaton")
         .def(
             "__init__",
@@ -142,6 +138,9 @@ void bind_lines(nb::module_& m) {
         .def_rw("after", &LineOptions::after)
         .def_rw("is_grouped", &LineOptions::is_grouped)
         .def_rw("max_count", &LineOptions::max_count);
+}
+
+void bind_searches(nb::module_& m) {
     nb::class_<LineSearch>(m, "LineSearch")
         .def(
             "__init__",
@@ -181,6 +180,15 @@ void bind_lines(nb::module_& m) {
             nb::keep_alive<1, 2>(), "selector"_a, "options"_a, "marks"_a, "are_listed"_a, "threads"_a, "isa"_a = "")
         .def("count", count_in_files, "paths"_a)
         .def("write", write_files, "paths"_a, "names"_a);
+}
+
+}  // namespace
+
+void bind_lines(nb::module_& m) {
+    m.attr("UNLIMITED_REACH") = unlimited_reach;
+    m.def("block_end", block_end, "text"_a, "begin"_a, "wanted"_a, "threads"_a);
+    bind_selectors(m);
+    bind_searches(m);
 }
 
 }  // namespace headrace
