@@ -94,9 +94,7 @@ struct Staged {
             for (u32 row = 0; row < rows; ++row) {
                 const u32 number = row * threads + threadIdx.x;
                 uint4& own = vector[place_of(number)];
-                const u32 bits = reinterpret_cast<const u16*>(marks)[number];
-                if (bits != 0 || tile::has_byte(own, tile::repeated(tables->spare)))
-                    own = with_spares(own, bits, tables->spare, tables->other);
+                own = with_spares(own, reinterpret_cast<const u16*>(marks)[number], tables->spare, tables->other);
             }
         }
         __syncthreads();
