@@ -44,7 +44,7 @@ def test_records_with_a_text(to: str | None) -> None:
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"], ids=["feeds", "returns"])
 def test_records_with_a_text_on_the_card(end: bytes) -> None:
     torch = pytest.importorskip("torch")
-    text = bytearray(end.join(b"%d,word%d,%d" % (i, i % 977, i * i) for i in range(300_000)) + end)
+    text = bytearray(end.join(b"%d,word%d,%d" % (i, i % 977, i * i) for i in range(1_200_000)) + end)
     for place in (1_000_000, 5_000_000):
         text[(at := text.index(b"word", place)) : at + 4] = b"pins"
     where, options = headrace.record_contains("pins"), {"header": False, "on_error": "reject", "batch_bytes": 2 << 20}
