@@ -146,10 +146,9 @@ void bind_hash_map(nb::module_& m) {
                      });
                  });
              })
-        .def("__len__",
-             [](const SharedTexts& texts) {
-                 return texts.read([](const TextNumbers& in) { return in.ends().size(); });
-             })
+        .def(
+            "__len__",
+            [](const SharedTexts& texts) { return texts.read([](const TextNumbers& in) { return in.ends().size(); }); })
         .def_prop_ro("nbytes", [](const SharedTexts& texts) {
             return texts.read([](const TextNumbers& in) { return in.statistics().bytes; });
         });
