@@ -171,3 +171,28 @@ def test_fields_that_begin_and_end_near_edges_of_tiles(left: list[int], shift: i
             for last in (b"," + b"y" * after + b",2\n3,a,b,4\n", b",z," + b"5" * 3 + b"\n" + b"6,b,c,7\n" * 9):
                 check(first + last, header=False, schema=["int64", "string", "string", "int64"], skew=skew)
     assert left[0] == 0
+
+
+@pytest.mark.covering(default=1, long=2)
+@pytest.mark.parametrize("skew", [0, 7])
+@pytest.mark.parametrize("quote", [b"", b'"'])
+@pytest.mark.parametrize("far", [400, 1500, 2600])
+def test_bytes_that_are_not_utf8_before_the_end_of_a_tile(far: int, quote: bytes, skew: int) -> None:
+    """The next tile copies them."""
+    edge = 3 * SHAPE.find.tile - skew
+    for place in (1, 30, 63, 64, 65):
+        text = b"1,ab\n2," + b"y" * (edge - far - 9) + b"\n3," + quote
+        text += b"x" * (edge - place - len(text)) + b"\xff"
+        for after in (100, 2 * SHAPE.find.tile):
+            whole = text + b"z" * after + quote + b"\n4,b\n"
+            check(whole, header=False, schema=["int64", "string"], on_error="null", skew=skew)
+
+
+@pytest.mark.parametrize("skew", [0, 7])
+@pytest.mark.parametrize("end", [b"\xe4\xb8", b"\xe4\xb8\xad"])
+def test_texts_that_end_with_a_tile(end: bytes, skew: int) -> None:
+    """The kernels that validate UTF-8 read no byte after the text."""
+    size = 3 * SHAPE.find.tile - skew
+    text = b"1,ab\n" * ((size - 20) // 5) + b"2,"
+    text += b"x" * (size - len(text) - len(end)) + end
+    check(text, header=False, schema=["int64", "string"], on_error="null", skew=skew)

@@ -154,22 +154,28 @@ HR_FN void put_sums(const RowMemory& memory, const RowTask& task, u64* sums) {
         sums[u64{blockIdx.x} * task.sums + i] = i < task.strings ? memory.sums[i] : 0;
 }
 
-// Returns the first chunk of the tile's records. It is checked whole, after the byte before it.
+// Returns the first chunk of the tile's records. It is checked whole, after the byte before it. Of a field that goes on
+// from the tile before, the tile copies the string_head bytes before its own, so these are checked, too. With quotes,
+// the tile may turn out to begin in such a field.
 HR_FN u32 first_checked(const RowTile& tile) {
-    if (!tile.entry.open || tile.far) return head_chunks;
-    return static_cast<u32>(static_cast<i64>(tile.entry.record_begin) - tile.origin) / 32;
+    static_assert(string_head % 32 == 0);
+    constexpr u32 before = head_chunks - string_head / 32;
+    if (!tile.entry.open) return may_quote ? before : head_chunks;
+    if (tile.far) return before;
+    const u32 begin = static_cast<u32>(static_cast<i64>(tile.entry.record_begin) - tile.origin) / 32;
+    return may_quote ? min(begin, before) : begin;
 }
 
 // Returns whether this thread's share of a tile's staged bytes is UTF-8, from chunk `first` on.
 HR_COLD bool is_valid_text(const u8* text, const RowTask& task, i64 origin, u32 first) {
-    const bool whole = origin >= 16 && static_cast<u64>(origin) + staged_bytes <= task.size;
+    // The zeros after the text's end reveal a truncated character.
+    const u32 end = chunks + (blockIdx.x + 1 == task.tiles ? 1 : 0);
+    const bool whole = origin >= 16 && static_cast<u64>(origin) + 32 * end <= task.size;
     const auto load = [&](i32 number) {
         const i64 at = origin + 16 * i64{number};
         return whole ? tile::load_streaming(reinterpret_cast<const uint4*>(text + at))
                      : structure::edge_vector(text, task.size, at, 0, 0);
     };
-    // The zeros after the text's end reveal a truncated character.
-    const u32 end = chunks + (blockIdx.x + 1 == task.tiles ? 1 : 0);
     return is_valid_utf8(first + threadIdx.x, end, threads, load);
 }
 
