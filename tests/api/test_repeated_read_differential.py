@@ -23,6 +23,7 @@ from headrace.columns.load.gpu import estimate, setup_cache
 from headrace.columns.load.gpu.load import GpuTarget, load_on_gpu
 from headrace.core.device import Device
 from headrace.core.identity_cache import IdentityCache
+from headrace.gpu.kernels.child_compile import NotCompiledError, uses_children
 from headrace.sources.open import open_source
 from headrace.structure.gpu.dialect_tables import TOTALS, FindFlag
 from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
@@ -296,3 +297,22 @@ def test_a_table_and_its_report_hold_no_text(reads):
     assert report.bytes == len(TEXTS["a header"])
     assert report.columns == headrace.read_csv(TEXTS["a header"]).report.columns
     gc.collect()
+
+
+def test_a_text_that_begins_alike_is_read_step_by_step_if_a_kernel_for_dictionaries_is_missing(reads, monkeypatch):
+    monkeypatch.delenv("HEADRACE_FIRST_READ", raising=False)
+    text, options, encode = TEXTS["a header"], OPTIONS["dictionaries"], repeated_read.encode_texts_on_gpu
+    for _ in range(2):
+        reads.check(text, **options)
+    assert reads.repeated == 1
+
+    def missing(*_):
+        assert uses_children()
+        raise NotCompiledError
+
+    monkeypatch.setattr(repeated_read, "encode_texts_on_gpu", missing)
+    reads.check(text, **options)
+    assert reads.repeated == 1
+    monkeypatch.setattr(repeated_read, "encode_texts_on_gpu", encode)
+    reads.check(text, **options)
+    assert reads.repeated == 2

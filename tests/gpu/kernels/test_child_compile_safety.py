@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import os
 import subprocess
 import sys
 import time
+import weakref
+from contextlib import nullcontext, suppress
+from types import SimpleNamespace
 
 import pytest
 
 from headrace.gpu.kernels.cache import user_cache
 from headrace.gpu.kernels.child_compile import NotCompiledError, children, compiling_in_children
 from headrace.gpu.kernels.compile import find_cubin
+from headrace.gpu.kernels.kernel import NeededProgram, kernel, load_programs
 from headrace.gpu.kernels.source import Variant
 
 pytest.importorskip("cuda.core", reason="NVRTC comes with the extra cuda13", exc_type=ImportError)
@@ -83,7 +89,7 @@ def test_without_a_folder_to_write_programs_are_compiled_at_once(folder, monkeyp
     assert not any(children.values())
 
 
-@pytest.mark.parametrize("program", ["/usr/bin/some-program", "/nowhere/python3", ""])
+@pytest.mark.parametrize("program", ["/usr/bin/some-program", "/nowhere/python3", "", None])
 def test_without_an_interpreter_programs_are_compiled_at_once(folder, monkeypatch, program):
     monkeypatch.setattr(sys, "executable", program)
     assert code_of(COPY)
@@ -147,3 +153,40 @@ def test_a_child_imports_what_its_parent_would(folder, monkeypatch):
         code_of(COPY)
     (child,) = children.values()
     assert child.wait(_WAIT_SECONDS) == 0
+
+
+def test_the_next_call_takes_the_end_of_a_child(folder):
+    with pytest.raises(NotCompiledError):
+        code_of(COPY)
+    (child,) = children.values()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert code_of(COPY)
+    assert child.returncode == 0
+
+
+def test_a_child_starts_if_a_folder_of_imports_is_no_text(folder, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path, folder])  # Python ignores it
+    with pytest.raises(NotCompiledError):
+        code_of(COPY)
+    (child,) = children.values()
+    assert child.wait(_WAIT_SECONDS) == 0
+
+
+def test_buffers_of_a_call_that_misses_a_program_are_released_at_once(folder):
+    """The thread that looks for the program keeps its error, which refers to the frames of the call."""
+    card = SimpleNamespace(index=0, architecture="sm_90", capability=(9, 0), current=nullcontext)
+    released = []
+
+    def launch():
+        buffer = {1}
+        released.append(weakref.ref(buffer))
+        kernel(COPY.file, "copy", "PPq", dict(COPY.defines), card)
+
+    gc.disable()
+    try:
+        with suppress(NotCompiledError), compiling_in_children(wanted=True):
+            load_programs([NeededProgram(COPY.file, dict(COPY.defines))], card)
+            launch()
+        assert [one() for one in released] == [None]
+    finally:
+        gc.enable()

@@ -137,11 +137,17 @@ def _loaded_where_wanted(source: OpenSource, prepared: Prepared, options: CsvOpt
     from headrace.gpu.kernels.child_compile import NotCompiledError, compiling_in_children
 
     launcher = launcher_for(source, options.context, device)
-    is_short = source.size <= options.context.thread_count * _FIRST_READ_BYTES
-    with launcher.current(), suppress(NotCompiledError), compiling_in_children(wanted=is_short):
-        loaded = load_text(loads_on(device, options.dialect), launcher, source, plan)
-        return encode_texts_on_gpu(launcher, loaded, prepared, options)
+    is_wanted = may_answer_on_cpu(source.size, options)
+    with launcher.current(), suppress(NotCompiledError), compiling_in_children(wanted=is_wanted):
+        loads = loads_on(device, options.dialect)
+        # The load's result has no name, so that its buffers are released before the CPU's load.
+        return encode_texts_on_gpu(launcher, load_text(loads, launcher, source, plan), prepared, options)
     return _loaded_on_cpu(source, prepared, options, plan)
+
+
+def may_answer_on_cpu(size: int, options: CsvOptions) -> bool:
+    """Return whether the CPU reads a text of `size` bytes while a GPU's kernels are compiled."""
+    return size <= options.context.thread_count * _FIRST_READ_BYTES
 
 
 def _loaded_on_cpu(source: OpenSource, prepared: Prepared, options: CsvOptions, plan: LoadPlan) -> Loaded:

@@ -8,12 +8,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from headrace.api.load.prepared import Beginnings, Prepared, beginnings_of, of_size
-from headrace.api.load.reading import encode_texts_on_gpu, load_plan, may_encode_texts, places_of, without_columns
+from headrace.api.load.reading import (
+    encode_texts_on_gpu,
+    load_plan,
+    may_answer_on_cpu,
+    may_encode_texts,
+    places_of,
+    without_columns,
+)
 from headrace.api.options.csv_options import CsvOptions, ParsedCall
 from headrace.api.table import Table
 from headrace.arrays.arrays import Array
@@ -31,7 +39,8 @@ from headrace.core.fast_constructor import fast_constructor
 from headrace.core.identity_cache import IdentityCache
 from headrace.core.lazy import LazyMapping
 from headrace.gpu.device.device import gpu
-from headrace.gpu.kernels.launcher import BufferSlice, Launcher, launcher_beside
+from headrace.gpu.kernels.child_compile import NotCompiledError, compiling_in_children
+from headrace.gpu.kernels.launcher import BufferSlice, GpuLauncher, Launcher, launcher_beside
 from headrace.sources.kinds.gpu_array import first_fetch_bytes, host_view, text_on_gpu
 from headrace.sources.open import FOREIGN_STARTS, OpenSource
 
@@ -120,12 +129,20 @@ class RepeatedReads:
                 return None
             known = reading.kind.known
             if known.encodes:
-                loaded = encode_texts_on_gpu(launcher, loaded, known.prepared, self.options)
+                loaded = self._encoded(launcher, loaded, known.prepared, text.nbytes)
+                if loaded is None:
+                    return None
         done = time.perf_counter()
         seconds = {"prepare": reading.planned - begun, **loaded.seconds, "total": done - begun}
         report = partial(_report, text.nbytes, known.prepared, without_columns(loaded), call, seconds)
         columns = cast("Sequence[Column]", loaded.columns)
         return Table(LazyMapping(known.places, columns), rejects=Table(loaded.rejects), report=report)
+
+    def _encoded(self, launcher: GpuLauncher, loaded: Loaded, prepared: Prepared, size: int) -> Loaded | None:
+        """Return a load with encoded strings; None if the kernels for that are being compiled."""
+        with suppress(NotCompiledError), compiling_in_children(wanted=may_answer_on_cpu(size, self.options)):
+            return encode_texts_on_gpu(launcher, loaded, prepared, self.options)
+        return None
 
 
 class _Reading:

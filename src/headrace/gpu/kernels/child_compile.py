@@ -43,6 +43,9 @@ children: dict[tuple[Variant, str], DetachedProcess | None] = {}  # a process fo
 @contextmanager
 def compiling_in_children(*, wanted: bool) -> Iterator[None]:
     """Let launches of this thread raise NotCompiledError, if `wanted`, instead of waiting for the compiler."""
+    for child in list(children.values()):
+        if child is not _ENDED:
+            child.poll()  # Otherwise one that has ended would remain in the system's table of processes.
     token = _uses_children.set(wanted and os.environ.get("HEADRACE_FIRST_READ") != "compile")
     try:
         yield
@@ -79,7 +82,7 @@ def _start(variant: Variant, architecture: str) -> DetachedProcess | None:
     """
     if compiler_release() == "system":
         compiler()  # raises if there is none
-    if not Path(sys.executable).name.startswith("python"):
+    if not Path(sys.executable or "").name.startswith("python"):
         return _ENDED
     from headrace.core.process.detached_process import DetachedProcess  # seldom needed
 
@@ -88,7 +91,7 @@ def _start(variant: Variant, architecture: str) -> DetachedProcess | None:
         folder = user_cache().folder
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK):
-            path = {"PYTHONPATH": os.pathsep.join(sys.path)}
+            path = {"PYTHONPATH": os.pathsep.join([one for one in sys.path if isinstance(one, str)])}  # imports ignore others
             return DetachedProcess([sys.executable, "-P", "-m", __spec__.name, given], os.environ | path)
     return _ENDED
 

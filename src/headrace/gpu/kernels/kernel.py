@@ -255,6 +255,7 @@ def _library(variant: Variant, architecture: str) -> Any:
         return _load(variant, architecture)
     finally:
         _loading.pop((variant, architecture), None)
+        del loading  # An error that it holds refers to this frame, and so to the callers' buffers: they would outlive the call.
 
 
 def _wants_exact() -> bool:
