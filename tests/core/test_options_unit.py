@@ -198,3 +198,17 @@ def test_sniff_csv_takes_the_names_of_other_readers():
     assert headrace.sniff_csv(b"a;b,c\n1;2,3\n", delimiter=";").sep == ";"
     with refused("separator and delimiter are both sep; pass one of them"):
         headrace.sniff_csv(b"a;b\n1;2\n", separator=",", delimiter=";")
+
+
+@pytest.mark.parametrize("call", [headrace.read_csv, headrace.scan_csv, headrace.sniff_csv])
+def test_none_is_refused_beside_an_option_for_which_it_is_a_value(call):
+    with refused("quote_char and its other name quotechar are both given; pass one of them"):
+        call(b'a,b\n"1,2",3\n', quote_char='"', quotechar=None)
+    with refused("quote and quotechar are both quote_char; pass one of them"):
+        call(b'a,b\n"1,2",3\n', quote=None, quotechar='"')
+
+
+def test_none_under_a_name_of_other_readers_is_the_default():
+    text = b"a;b,c\n1;2,3\n"
+    assert headrace.sniff_csv(text, sep=";", delimiter=None).sep == ";"
+    assert headrace.read_csv(text, sep=",", delimiter=None).to_pydict() == {"a;b": ["1;2"], "c": [3]}

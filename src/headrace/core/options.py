@@ -10,7 +10,7 @@ from headrace.core.errors import OptionError, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
     from typing import ParamSpec, TypeVar
 
     ValueT = TypeVar("ValueT")
@@ -68,8 +68,8 @@ def assign_aliases(given: dict[str, object], meanings: Iterable[Meaning], defaul
     return resolved
 
 
-def refuse_doubles(given: Mapping[str, object], aliases: Mapping[str, str]) -> None:
-    """Raise OptionError if an option is given under two names. An option of None is not given.
+def refuse_doubles(given: Mapping[str, object], aliases: Mapping[str, str], none_values: Collection[str] = ()) -> None:
+    """Raise OptionError if an option is given under two names. An option of None is not given, except those of `none_values`.
 
     `assign_aliases` does not see an option that is given with the value of its default.
     """
@@ -78,7 +78,7 @@ def refuse_doubles(given: Mapping[str, object], aliases: Mapping[str, str]) -> N
     seen: dict[str, str] = {}
     for name, value in given.items():
         own = aliases.get(name, name)
-        if value is None:
+        if value is None and own not in none_values:
             continue
         first = seen.setdefault(own, name)
         if first != name and own in (first, name):
@@ -87,13 +87,15 @@ def refuse_doubles(given: Mapping[str, object], aliases: Mapping[str, str]) -> N
             raise OptionError(f"{first} and {name} are both {own}; pass one of them")
 
 
-def single_names(aliases: Mapping[str, str]) -> Callable[[Callable[Parameters, ValueT]], Callable[Parameters, ValueT]]:
+def single_names(
+    aliases: Mapping[str, str], none_values: Collection[str] = ()
+) -> Callable[[Callable[Parameters, ValueT]], Callable[Parameters, ValueT]]:
     """Return a decorator: the function refuses calls as `refuse_doubles` does. `aliases`: alias to option name."""
 
     def decorate(function: Callable[Parameters, ValueT]) -> Callable[Parameters, ValueT]:
         @wraps(function)
         def call(*positional: Parameters.args, **given: Parameters.kwargs) -> ValueT:
-            refuse_doubles(given, aliases)
+            refuse_doubles(given, aliases, none_values)
             return function(*positional, **given)
 
         call.__kwdefaults__ = function.__kwdefaults__  # type: ignore[attr-defined]

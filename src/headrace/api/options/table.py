@@ -21,3 +21,6 @@ DEFAULTS: dict[str, object] = {option.name: option.default for option in OPTIONS
 
 ALIASES = {alias: option.name for option in OPTIONS for alias in option.aliases}
 """Names that other readers use, and the options that they mean."""
+
+MEANS_NONE = frozenset({"quote_char", "compression"})
+"""Options with another default than None for which None is a value. For others, other readers write None for the default."""

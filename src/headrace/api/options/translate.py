@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from headrace.api.options.table import ALIASES, DEFAULTS
+from headrace.api.options.table import ALIASES, DEFAULTS, MEANS_NONE
 from headrace.api.options.word import ForeignCall, Word
 from headrace.api.options.word_values import dialect_options
 from headrace.api.options.words import WORD_OF
 from headrace.core.errors import OptionError, shown
 from headrace.core.options import Meaning, assign_aliases
-
-_MEANS_NONE = "quote_char", "compression"
-"""Options with another default than None for which None is a value. For others, other readers write None for the default."""
 
 
 def translate(values: dict[str, object], words: Mapping[str, object]) -> tuple[dict[str, object], tuple[str, ...]]:
@@ -55,16 +52,21 @@ def _meanings(values: dict[str, object], words: Mapping[str, object], notes: lis
         name = next((name for name in call.words if name not in ALIASES and name not in DEFAULTS), next(iter(call.words)))
         value = call.words.pop(name)
         if name in ALIASES or name in DEFAULTS:
-            own, word = ALIASES.get(name, name), WORD_OF.get(name)
-            if word is not None and word.convert is not None:
-                value = word.convert(value)
-            if value is not None or DEFAULTS[own] is None or own in _MEANS_NONE:
-                yield Meaning(name, own, value)
+            if (meaning := renamed(name, value)) is not None:
+                yield meaning
             continue
         if name not in WORD_OF:
             raise OptionError.unknown("option", name, (*DEFAULTS, *ALIASES, *WORD_OF), "help(headrace.read_csv)")
         for own, meant in _translated(WORD_OF[name], value, call, notes).items():
             yield Meaning(name, own, meant)
+
+
+def renamed(name: str, value: object) -> Meaning | None:
+    """Return the option that a value under an option's name or an alias stands for; None if the value means the default."""
+    own, word = ALIASES.get(name, name), WORD_OF.get(name)
+    if word is not None and word.convert is not None:
+        value = word.convert(value)
+    return Meaning(name, own, value) if value is not None or DEFAULTS[own] is None or own in MEANS_NONE else None
 
 
 def _translated(word: Word, value: object, call: ForeignCall, notes: list[str]) -> Mapping[str, object]:

@@ -20,7 +20,7 @@ from headrace.api.options.keywords import (
     NullValues,
     OnError,
 )
-from headrace.api.options.table import ALIASES, DEFAULTS
+from headrace.api.options.table import ALIASES, DEFAULTS, MEANS_NONE
 from headrace.api.table import Table
 from headrace.columns.date_format import DateFormatLike
 from headrace.columns.plan.load_run import Progress
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from headrace.api.read.read_files import FindDialect
 
 
-@single_names(ALIASES)
+@single_names(ALIASES, MEANS_NONE)
 def read_csv(
     source: SourceLike | Iterable[SourceLike],
     *,

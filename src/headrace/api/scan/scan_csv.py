@@ -11,7 +11,7 @@ from typing import Literal, Unpack
 from headrace import _native
 from headrace.api.options.csv_options import parse_options, resolve_names
 from headrace.api.options.keywords import AUTO, CsvKeywords
-from headrace.api.options.table import ALIASES, DEFAULTS
+from headrace.api.options.table import ALIASES, DEFAULTS, MEANS_NONE
 from headrace.api.read.read_csv import read_csv
 from headrace.api.report import Position
 from headrace.api.scan.scan import Scan
@@ -105,7 +105,7 @@ def scan_csv(
     >>> scan.report.rows
     3
     """
-    refuse_doubles(options, ALIASES)
+    refuse_doubles(options, ALIASES, MEANS_NONE)
     given = {name: value for name, value in options.items() if name in DEFAULTS}
     values, notes = resolve_names(given, {name: value for name, value in options.items() if name not in DEFAULTS})
     if flag("shrink", values["shrink"]):

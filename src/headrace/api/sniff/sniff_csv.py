@@ -11,13 +11,13 @@ from typing import Any
 
 from headrace.api.options.csv_options import CsvOptions, Keywords, parse_one, parse_options, source_options
 from headrace.api.options.keywords import AUTO
-from headrace.api.options.table import ALIASES, DEFAULTS
+from headrace.api.options.table import ALIASES, DEFAULTS, MEANS_NONE
 from headrace.api.options.text_options import TEXT_OPTIONS
 from headrace.api.sniff.propose import Wishes, propose
 from headrace.api.sniffed import OPTIONS, POLICIES, Sniffed
 from headrace.core.context import Context, context_of
 from headrace.core.errors import EmptyInputError, OptionError, shown
-from headrace.core.options import flag, positive, refuse_doubles
+from headrace.core.options import assign_aliases, flag, positive, refuse_doubles
 from headrace.sources.find_files import list_sources
 from headrace.sources.open import OpenSource, SourceLike, open_beginning
 from headrace.sources.reopen import ReopenedSource
@@ -129,11 +129,18 @@ _DEFAULTS = {
 
 
 def _with_defaults(options: Mapping[str, object]) -> Keywords:
-    refuse_doubles(options, ALIASES)
+    refuse_doubles(options, ALIASES, MEANS_NONE)
     for name in options:
         if ALIASES.get(name, name) not in _DEFAULTS:
             raise OptionError.unknown("option", name, _DEFAULTS, "help(headrace.sniff_csv)")
-    return {**_DEFAULTS, **{ALIASES.get(name, name): value for name, value in options.items()}}
+    others = options.keys() - _DEFAULTS.keys()
+    values = {**_DEFAULTS, **{name: value for name, value in options.items() if name not in others}}
+    if not others:
+        return values
+    from headrace.api.options.translate import renamed  # not needed by calls with the names of this package
+
+    meanings = [meaning for name in options if name in others and (meaning := renamed(name, options[name])) is not None]
+    return assign_aliases(values, meanings, _DEFAULTS)
 
 
 def _full_signature() -> inspect.Signature:
