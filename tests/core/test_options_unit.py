@@ -208,6 +208,11 @@ def test_none_is_refused_beside_an_option_for_which_it_is_a_value(call):
         call(b'a,b\n"1,2",3\n', quote=None, quotechar='"')
 
 
+def test_a_text_is_not_written_without_quotes_if_a_quote_is_given():
+    with refused("quote_char and its other name quotechar are both given; pass one of them"):
+        headrace.write_csv(headrace.read_csv(b"a\n1\n"), quote_char='"', quotechar=None)
+
+
 def test_none_under_a_name_of_other_readers_is_the_default():
     text = b"a;b,c\n1;2,3\n"
     assert headrace.sniff_csv(text, sep=";", delimiter=None).sep == ";"

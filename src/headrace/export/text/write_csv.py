@@ -76,7 +76,7 @@ def write_csv(
     threads: int | None = ...,
     **aliases: object,
 ) -> None: ...
-@single_names(ALIASES)
+@single_names(ALIASES, ("quote_char",))
 def write_csv(
     table: ArrowStream,
     path_or_file: str | os.PathLike[str] | Writable | None = None,
