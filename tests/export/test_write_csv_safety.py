@@ -11,6 +11,7 @@ import signal
 import struct
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -71,19 +72,40 @@ class ArrowStream(ctypes.Structure):
     )
 
 
-def test_a_stream_that_lacks_memory() -> None:
-    class Stream:
-        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-            capsule = pa.RecordBatchReader.from_batches(TABLE.schema, TABLE.to_batches()).__arrow_c_stream__()
-            address = address_in_a_capsule(("PyCapsule_GetPointer", ctypes.pythonapi))
-            ArrowStream.from_address(address(capsule, b"arrow_array_stream")).next = refused
-            return capsule
+class ChangedStream:
+    """A stream of the table whose function for the next batch is another one, made from the stream's own."""
 
-    address_in_a_capsule = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
-    refused = ArrowStream.NEXT(lambda stream, batch: errno.ENOMEM)
+    def __init__(self, change: Callable[[Any], Callable[[int, int], int]]) -> None:
+        self._change = change
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        capsule = pa.RecordBatchReader.from_batches(TABLE.schema, TABLE.to_batches()).__arrow_c_stream__()
+        address_in_a_capsule = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+        address = address_in_a_capsule(("PyCapsule_GetPointer", ctypes.pythonapi))(capsule, b"arrow_array_stream")
+        stream = ArrowStream.from_address(address)
+        own = ctypes.cast(stream.next, ctypes.c_void_p).value
+        self._next = ArrowStream.NEXT(self._change(ArrowStream.NEXT(own)))
+        stream.next = self._next
+        return capsule
+
+
+def test_a_stream_that_lacks_memory() -> None:
     for threads in (1, 3):
         with pytest.raises(MemoryLimitError, match="the system refused memory"):
-            write_csv(Stream(), threads=threads)
+            write_csv(ChangedStream(lambda _: lambda stream, batch: errno.ENOMEM), threads=threads)
+
+
+def test_a_batch_that_begins_before_its_columns() -> None:
+    def shifted(own: Any) -> Callable[[int, int], int]:
+        def following(stream: int, batch: int) -> int:
+            code: int = own(stream, batch)
+            ctypes.c_int64.from_address(batch + 16).value = -1  # the offset
+            return code
+
+        return following
+
+    with pytest.raises(SourceError, match="a batch of the table's stream has other columns than its schema"):
+        write_csv(ChangedStream(shifted))
 
 
 @pytest.mark.parametrize(

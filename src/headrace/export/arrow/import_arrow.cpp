@@ -230,7 +230,7 @@ std::shared_ptr<const Batch> ImportedStream::next() {
     if (const int code = stream_.get_next(&stream_, &batch->array); code != 0) fail(code);
     if (batch->array.release == nullptr) return nullptr;
     const ArrowArray& array = batch->array;
-    if (array.n_children != static_cast<i64>(format_.size()) || array.length < 0)
+    if (array.n_children != static_cast<i64>(format_.size()) || array.length < 0 || array.offset < 0)
         throw StreamFailure("a batch of the table's stream has other columns than its schema");
     if (array.null_count != 0 && array.n_buffers > 0 && buffer(array, 0) != nullptr)
         throw std::invalid_argument("whole rows are null; pass a table, not an array of structs with nulls");
