@@ -83,7 +83,7 @@ class ChangedStream:
         address_in_a_capsule = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
         address = address_in_a_capsule(("PyCapsule_GetPointer", ctypes.pythonapi))(capsule, b"arrow_array_stream")
         stream = ArrowStream.from_address(address)
-        own = ctypes.cast(stream.next, ctypes.c_void_p).value
+        own = ctypes.cast(stream.next, ctypes.c_void_p).value or 0
         self._next = ArrowStream.NEXT(self._change(ArrowStream.NEXT(own)))
         stream.next = self._next
         return capsule
