@@ -112,13 +112,16 @@ def _metadata_key(label: str) -> bytes:
 def _column(arrow: Any, items: Any) -> Any:
     """Return an array of Arrow for items of NumPy, or for a column of texts.
 
-    Times whose unit Arrow lacks, and dates outside of its 32 bits, are written as their number.
+    Times whose unit Arrow lacks, times with NaT, and dates outside of its 32 bits are written as their number: PyArrow makes
+    a null of NaT.
     """
     if isinstance(items, Column):
         return arrow.array(items)
-    is_date = items.dtype.str == "<M8[D]" and len(items) > 0
-    if is_date and (items.view("i8").min() < -(1 << 31) or items.view("i8").max() >= 1 << 31):
-        return arrow.array(items.view("i8"))
+    if items.dtype.kind in "mM" and len(items) > 0:
+        numbers = items.view("i8")
+        is_date = items.dtype.str == "<M8[D]"
+        if numbers.min() == -(1 << 63) or (is_date and (numbers.min() < -(1 << 31) or numbers.max() >= 1 << 31)):
+            return arrow.array(numbers)
     try:
         return arrow.array(items)
     except (arrow.ArrowNotImplementedError, arrow.ArrowInvalid):

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import headrace
-from headrace import HashMap, HashMultiMap, HashSet, OptionError
+from headrace import HashMap, HashMultiMap, HashSet, OptionError, SortedMap
 
 TEXT = b"at,on\n2024-01-31 10:00:00,2024-01-31\n2024-01-30 10:00:00,2024-01-30\n2024-01-31 10:00:00,2024-01-31\n"
 TEN = datetime.datetime(2024, 1, 31, 10)
@@ -77,6 +77,22 @@ def test_files_keep_the_types(tmp_path: Path, unit: str) -> None:
     keys, values = HashMap.load(tmp_path / "map.arrow").items()
     assert (keys.dtype, values.dtype) == (f"M8[{unit}]", f"m8[{unit}]")
     assert (keys.view("i8").tolist(), values.view("i8").tolist()) == ([-1, 3], [6, 5])
+
+
+@pytest.mark.parametrize("unit", ["h", "D", "s", "us"])
+def test_files_keep_nat(tmp_path: Path, unit: str) -> None:
+    items, path = np.array(["NaT", 3], f"m8[{unit}]"), tmp_path / "map.arrow"
+    table = HashMap({"at": f"datetime64[{unit}]", "for": f"timedelta64[{unit}]"}, f"timedelta64[{unit}]")
+    table.insert({"at": items.view(f"M8[{unit}]"), "for": items}, items)
+    table.save(path)
+    keys, values = HashMap.load(path).items()
+    assert (keys["at"].dtype, keys["for"].dtype, values.dtype) == (f"M8[{unit}]", f"m8[{unit}]", f"m8[{unit}]")
+    assert [found.astype(str).tolist()[0] for found in (keys["at"], keys["for"], values)] == ["NaT"] * 3
+    ordered = SortedMap(f"datetime64[{unit}]", f"timedelta64[{unit}]")
+    ordered.insert(items.view(f"M8[{unit}]"), items)
+    ordered.save(path)
+    keys, values = SortedMap.load(path).items()
+    assert (keys.view("i8").tolist(), values.view("i8").tolist()) == ([3, -(1 << 63)], [3, -(1 << 63)])
 
 
 @pytest.mark.parametrize(
