@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -83,6 +84,35 @@ def test_compact_without_memory_for_a_second_map() -> None:
     assert table.find(keys).values.tolist() == [0 if number % 20 == 0 else number for number in range(2800)]
     assert table.insert(gone[:9], np.arange(9)) == 9
     assert table.items().keys.to_pylist() == sorted([*gone[:9], *(key for key in keys if key not in gone)])
+
+
+def test_items_while_compact_removes_texts() -> None:
+    texts = [f"a text of more bytes with number {number}" for number in range(3000)]
+    first = HashMap("string", "int64")
+    first.insert(texts, range(3000))
+    table = HashMap("string", "int64", context=Context(memory_limit=first.statistics().nbytes * 5 // 4))  # no second map
+    table.insert(texts, range(3000))
+    stop, interval = threading.Event(), sys.getswitchinterval()
+
+    def read() -> None:
+        while not stop.is_set():
+            keys, values = table.items()
+            assert keys.to_pylist() == sorted(texts[number] for number in values.tolist())
+
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            reads = [pool.submit(read) for _ in range(2)]
+            for _ in range(200):
+                table.erase(texts[10:])
+                table.compact()
+                table.insert(texts, range(3000))
+            stop.set()
+            for one in reads:
+                one.result()
+    finally:
+        stop.set()
+        sys.setswitchinterval(interval)
 
 
 def test_a_forked_child_changes_a_map_that_a_thread_was_changing() -> None:

@@ -128,12 +128,13 @@ class _TextTable(Generic[NumberMap]):
             return self._searched(keys, lambda table: table.erase(keys))
 
     def items(self) -> tuple[Array, Array | None]:
-        """Return texts and values, ascending: the owner of the keys is a column."""
+        """Return texts and values, ascending: the owner of the keys is a column. Updates wait while pairs and texts are copied."""
         np = needed_numpy("items()")
-        state = self._state
-        numbers, values = state.map.items()
+        with self._lock:  # else `compact` may remove a text between the two copies
+            numbers, values = self._state.map.items()
+            all_texts = _all_texts(self._state.texts)
         present = np.unique(numbers.as_numpy())
-        column = take_rows(_all_texts(state.texts), present, self._context.thread_count)
+        column = take_rows(all_texts, present, self._context.thread_count)
         texts = pieces_of(column)
         order = np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
         ranks = np.empty_like(order)
