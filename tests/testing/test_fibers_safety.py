@@ -1,6 +1,7 @@
 """Tests misuse of the harness itself: a clear error, and a process that continues."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -111,6 +112,21 @@ def test_programs_are_cached_on_disk(tmp_path):
 def test_programs_of_one_library_launch_one_by_one():
     one, other = program(text=TEXT), program(text=TEXT, defines={"UNUSED": 1})
     assert one is not other and one.path == other.path and one._lock is other._lock
+
+
+def test_illegal_instructions_of_other_threads_end_the_process():
+    code = """
+import signal, threading, time, numpy
+from headrace.testing.fibers import program
+text = 'extern "C" __global__ void add(unsigned* x) { for (unsigned i = 0; i < 1u << 26; ++i) x[threadIdx.x] += i; }'
+launch = program(text=text, build="fast").launch
+thread = threading.Thread(target=launch, args=("add", 64, 32, [numpy.zeros(32, numpy.uint32)]), daemon=True)
+thread.start()
+time.sleep(0.5)
+assert thread.is_alive()
+signal.raise_signal(signal.SIGILL)
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGILL
 
 
 def test_without_a_home_the_cache_is_a_folder_of_the_process(monkeypatch, tmp_path):

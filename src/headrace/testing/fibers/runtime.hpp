@@ -1,6 +1,7 @@
 // Runs one launch: assigns blocks to slots and threads to fibers, and starts the first fiber. Control returns here when
 // all threads have returned or a fault is found. Compiled once, without the compiler's hooks, and linked to each
 // program.
+#include <pthread.h>
 #include <signal.h>
 
 #include "testing/fibers/collectives.hpp"
@@ -251,6 +252,7 @@ inline void lay_out(const LaunchRequest& launch, char* memory) {
 class TrapHandler {
 public:
     TrapHandler() {
+        thread_ = pthread_self();
         alignas(16) static char memory[1 << 16];  // a fiber's stack may have no room for the signal's frame
         stack_t stack = {};
         stack.ss_sp = memory;
@@ -268,14 +270,15 @@ public:
 
 private:
     static void on_trap(int, siginfo_t*, void* context) {
-        if (!device.running) {  // not by a kernel: return to the instruction, which ends the process
+        if (!device.running || !pthread_equal(pthread_self(), thread_)) {  // not the kernel's: it ends the process
             signal(SIGILL, SIG_DFL);
-            return;
+            raise(SIGILL);
         }
         const auto at = static_cast<u64>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
         stop(FaultKind::UNDEFINED, reinterpret_cast<const void*>(at + 1),
              "HEADRACE_FIBERS_BUILD=explained says which rule is broken");
     }
+    static inline pthread_t thread_;  // the one that launches
     stack_t stack_;
     struct sigaction action_;
 };
