@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import wraps
 from io import IOBase
 from operator import index
 
@@ -91,6 +90,7 @@ def single_names(
     aliases: Mapping[str, str], none_values: Collection[str] = ()
 ) -> Callable[[Callable[Parameters, ValueT]], Callable[Parameters, ValueT]]:
     """Return a decorator: the function refuses calls as `refuse_doubles` does. `aliases`: alias to option name."""
+    from functools import wraps  # the command line uses this module, and not this function
 
     def decorate(function: Callable[Parameters, ValueT]) -> Callable[Parameters, ValueT]:
         @wraps(function)

@@ -128,7 +128,7 @@ class _TextTable(Generic[NumberMap]):
             return self._searched(keys, lambda table: table.erase(keys))
 
     def items(self) -> tuple[Array, Array | None]:
-        """Return texts and values, ascending: the owner of the keys is a column. Updates wait while pairs and texts are copied."""
+        """Return texts and values, ascending; the keys are a column. Updates wait while pairs and texts are copied."""
         np = needed_numpy("items()")
         with self._lock:  # else `compact` may remove a text between the two copies
             numbers, values = self._state.map.items()
