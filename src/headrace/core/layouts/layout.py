@@ -51,7 +51,7 @@ class StructLayout:
 
     >>> task = layout("RowTask")
     >>> task.argument, task.fields[0].name
-    ('88s', 'size')
+    ('80s', 'size')
     """
 
     name: str

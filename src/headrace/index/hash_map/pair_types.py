@@ -38,7 +38,7 @@ class PairTypes:
         `key_type`: a mapping from names to types, if the keys have several columns.
 
         >>> PairTypes.of("int32", float)
-        PairTypes(key='<i4', value='<f8')
+        PairTypes(key='<i4', value='<f8', columns=())
         """
         value = "" if value_type is None else _typestr("value_type", value_type)
         if not isinstance(key_type, Mapping):
