@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import subprocess
+import sys
 from array import array
 from typing import Any
 
@@ -192,3 +194,9 @@ def test_instants_are_no_integers_and_the_error_says_how_to_pass_them(call: Any)
         with pytest.raises(OptionError, match=r"view\('int64'\) of a NumPy array gives the integers of datetime64\[us\]"):
             call(keys)
     call(column.to_numpy().view("int64"))
+
+
+def test_types_of_python_need_no_numpy() -> None:
+    code = "import sys, headrace; print(headrace.HashMap('int32', float), 'numpy' in sys.modules)"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown == "<headrace.HashMap (int32, float64) on cpu, 0 pairs> False\n"

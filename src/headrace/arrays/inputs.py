@@ -179,6 +179,8 @@ def _spelled(dtype: Any) -> str | None:
     if isinstance(dtype, (list, tuple, dict, set)):
         return None
     text = "float32" if type(dtype).__module__ == "pyarrow.lib" and str(dtype) == "float" else str(dtype)
+    if isinstance(dtype, type) and dtype.__module__ == "builtins":
+        text = dtype.__name__
     text = text.rpartition(".")[2].lower()
     text = _ARROW_NAMES.get(text, text)
     if text in TORCH_TYPES or text == _BFLOAT16:
