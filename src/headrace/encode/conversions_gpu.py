@@ -21,7 +21,7 @@ from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
 MAX_TOGETHER = 4  # MAX_TOGETHER of texts_task.hpp. Each column that is encoded takes 4 bytes a row beside its texts.
 PLAIN_TEXTS = layout("PlainTexts")
 _PLAIN_TASK = PLAIN_TEXTS.packer()
-_INITIAL_SLOTS = 1 << 16  # slots of the first hash table
+_FEW_ROWS = 1 << 20  # rows below which the first hash table has 2^16 slots; otherwise 2^18, for up to 2^17 distinct texts
 
 ResultT = TypeVar("ResultT")
 Steps = Generator[None, list[int], ResultT]
@@ -59,7 +59,7 @@ class TextShape:
     """Sizes of the text kernels."""
 
     threads: int = TEXT_THREADS  # threads per block
-    slots: int = _INITIAL_SLOTS  # slots of the first hash table
+    slots: int = 1 << 16  # slots of the first hash table
     max_viewed: int = MAX_VIEW_BYTES  # maximum bytes of a buffer of views
 
     @property
@@ -68,7 +68,12 @@ class TextShape:
         return self.threads * ROWS_PER_THREAD
 
 
-TEXT_SHAPE = TextShape()
+TEXT_SHAPE, _MANY_ROWS_SHAPE = TextShape(), TextShape(slots=1 << 18)
+
+
+def dictionary_shape(rows: int) -> TextShape:
+    """Return the sizes for dictionaries of columns with this number of rows. A hash table takes 20 bytes a slot."""
+    return TEXT_SHAPE if rows < _FEW_ROWS else _MANY_ROWS_SHAPE
 
 
 @cache
