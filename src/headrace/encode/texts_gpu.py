@@ -80,8 +80,8 @@ def _views(launcher: Launcher, columns: list[Column], number: int, answer: Devic
 
 def _dictionaries(launcher: Launcher, columns: list[Column], numbers: Sequence[int], answer: DeviceBuffer) -> Steps[None]:
     """Replace columns by their dictionaries."""
-    texts = [_texts(columns[number]) for number in numbers]
-    found = yield from text_dictionaries(launcher, texts, dictionary_shape(texts[0].rows), answer)
+    strings = [_texts(columns[number]) for number in numbers]
+    found = yield from text_dictionaries(launcher, strings, dictionary_shape(strings[0].rows), answer)
     for number, (codes, texts, count) in zip(numbers, found, strict=True):
         values, offsets = launcher.result(texts.values), launcher.result(texts.offsets)
         dictionary = new_column(type_named("string"), count, 0, values, offsets=offsets)
