@@ -174,17 +174,6 @@ struct LaneQuad {
     u32 mine;
 };
 
-// Stores two words of the result at a multiple of 16 bytes. The compiler splits an assignment of a vector into two
-// stores if its words were computed apart.
-HR_FN void store_pair(u64* to, u64 low, u64 high) {
-#if defined(__CUDACC__)
-    asm volatile("st.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(low), "l"(high) : "memory");
-#else
-    to[0] = low;
-    to[1] = high;
-#endif
-}
-
 // Stores the quads of a warp's columns, whose first row is `row`. Two neighbouring lanes store the values of a column,
 // so that a store has 32 adjacent bytes of each of 16 columns. Scattered stores of 8 bytes cost as much as those of 32.
 HR_FN void put_quads(const LoopColumn& column, u64 row, const LaneQuad& quad) {
@@ -202,7 +191,8 @@ HR_FN void put_quads(const LoopColumn& column, u64 row, const LaneQuad& quad) {
         if (width == 8) {
             u64* const to = reinterpret_cast<u64*>(values) + at;
             if (mine == 3) {
-                store_pair(to, a, b);
+                *reinterpret_cast<uint4*>(to) = {static_cast<u32>(a), static_cast<u32>(a >> 32), static_cast<u32>(b),
+                                                 static_cast<u32>(b >> 32)};
             } else if (mine != 0) {
                 to[mine - 1] = mine == 1 ? a : b;
             }
