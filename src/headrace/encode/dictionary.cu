@@ -15,7 +15,6 @@ using namespace headrace;
 constexpr u32 threads = HR_THREADS;
 constexpr u32 block_rows = threads * TURNS;
 constexpr u64 empty = ~u64{0}, no_slot = ~u64{0};
-constexpr u32 prefetched_bytes = 128;  // a cache line
 
 // A row's text. `head`: its first eight bytes, or all, before zeros. `tail`: its last eight, if it has more. Texts of
 // up to 16 bytes are equal if these and their sizes are.
@@ -130,25 +129,11 @@ struct FirstTexts {
     }
 };
 
-// Brings the offsets of a block's rows into the L2 cache, so that later turns do not wait for memory.
-HR_FN void prefetch_offsets(const PlainTexts& texts, u64 first) {
-    const u64 begin = first * texts.width, end = min(first + block_rows, texts.rows) * texts.width;
-    const u64 at = begin + threadIdx.x * prefetched_bytes;
-    if (at < end) tile::prefetch(texts.offsets + at);
-}
-
-// The same for their texts, up to 32 KB.
-HR_FN void prefetch_texts(const PlainTexts& texts, u64 first) {
-    const u64 at = text_begin(texts, first) + threadIdx.x * prefetched_bytes;
-    if (at < text_begin(texts, min(first + block_rows, texts.rows))) tile::prefetch(texts.bytes + at);
-}
-
 // A launch for each column: its arguments are operands then. Those of a column that blockIdx.y chooses need registers.
 extern "C" __global__ void __launch_bounds__(threads, 6) insert_texts(const __grid_constant__ DistinctTexts task) {
     __shared__ FirstTexts firsts;
     const PlainTexts& texts = task.texts;
     const u64 end = text_begin(texts, texts.rows);
-    prefetch_offsets(texts, u64{blockIdx.x} * block_rows);
     firsts.begin(task);
     const bool are_few = firsts.are_few;
     for (u32 turn = 0; turn < TURNS; ++turn) {
@@ -162,7 +147,6 @@ extern "C" __global__ void __launch_bounds__(threads, 6) insert_texts(const __gr
             }
             task.where[row] = static_cast<u32>(slot);
         }
-        if (turn == 0) prefetch_texts(texts, u64{blockIdx.x} * block_rows);
         if (are_few && turn == 0) __syncthreads();
     }
 }
@@ -213,24 +197,13 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
 }
 
-// Replaces the slot of each row by its code; null rows have code 0. The loads of all turns are in flight together.
+// Replaces the slot of each row by its code; null rows have code 0.
 extern "C" __global__ void __launch_bounds__(threads) put_codes(const __grid_constant__ DistinctTextsOfColumns all) {
     const DistinctTexts& task = all.columns[blockIdx.y];
     if (is_too_small(task)) return;
-    const u64 first = u64{blockIdx.x} * block_rows + threadIdx.x;
-    u32 found[TURNS], has_code = 0;
-#pragma unroll
     for (u32 turn = 0; turn < TURNS; ++turn) {
-        const u64 row = first + turn * threads;
-        const bool is_text = row < task.texts.rows && has_text(task.texts, row);
-        has_code |= is_text ? 1u << turn : 0;
-        found[turn] = is_text ? task.where[row] : 0;
-    }
-#pragma unroll
-    for (u32 turn = 0; turn < TURNS; ++turn) found[turn] = (has_code >> turn & 1) != 0 ? task.codes[found[turn]] : 0;
-#pragma unroll
-    for (u32 turn = 0; turn < TURNS; ++turn) {
-        if (first + turn * threads < task.texts.rows) task.where[first + turn * threads] = found[turn];
+        const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
+        if (row < task.texts.rows) task.where[row] = has_text(task.texts, row) ? task.codes[task.where[row]] : 0;
     }
 }
 
