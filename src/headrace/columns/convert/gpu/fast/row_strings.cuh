@@ -58,6 +58,42 @@ HR_FN u8 byte_of_text(const RowMemory& memory, const RowTask& task, u32 at, bool
     return decodes ? escaped_byte(text[at]) : text[at];
 }
 
+// A string in the words of the stream: bytes [skew, until) from the word at byte `slot` on.
+struct StreamWords {
+    u32 slot, skew, until;
+};
+
+HR_FN StreamWords stream_words(u32 to, u32 n) {
+    const u32 skew = to % 4;
+    return {to - skew, skew, skew + n};
+}
+
+// Stores the words whose first byte is one of the string's, each from two words of the text. The last may have further
+// bytes. Returns the word before them, for put_first_bytes. Example "x,Joan of Arc" to byte 3: "oan ", "of A", and "rc"
+// with two others; "?x,J" is returned.
+HR_FN u32 put_words(const RowMemory& memory, u8* stream, u32 from, const StreamWords& own) {
+    const u32 begin = from - own.skew, shift = 8 * begin;
+    const u32* next = staged_words(memory) + begin / 4;
+    u32 low = *next++, high = *next++;
+    const u32 first = __funnelshift_r(low, high, shift);
+    if (own.skew == 0 && own.until != 0) *reinterpret_cast<u32*>(stream + own.slot) = first;
+#pragma unroll 1
+    for (u32 at = 4; at < own.until; at += 4) {
+        low = high;
+        high = *next++;
+        *reinterpret_cast<u32*>(stream + own.slot + at) = __funnelshift_r(low, high, shift);
+    }
+    return first;
+}
+
+// Stores those of the string's bytes that precede these words: "J".
+HR_FN void put_first_bytes(u8* stream, u32 first, const StreamWords& own) {
+#pragma unroll
+    for (u32 k = 1; k < 4; ++k) {
+        if (own.skew != 0 && k >= own.skew && k < own.until) stream[own.slot + k] = static_cast<u8>(first >> (8 * k));
+    }
+}
+
 // Copies the lanes' strings to `to`, one lane's after the other's, through shared memory. No byte of them is dropped. A
 // word of the stream may have bytes of several lanes. The lane of its first byte stores it whole, before the others
 // store their bytes.
@@ -68,7 +104,7 @@ HR_FN void copy_short(const RowMemory& memory, u8* stream, u8* to, const RowStri
         const u32 size = min(stream_bytes, total - first) + skew;
         const u32 n = min(end - from, size - min(at, size));
         const StreamWords words = stream_words(at, n);
-        const u32 first_word = put_words(staged_words(memory), stream, from, words);
+        const u32 first_word = put_words(memory, stream, from, words);
         __syncwarp();
         put_first_bytes(stream, first_word, words);
         from += n;

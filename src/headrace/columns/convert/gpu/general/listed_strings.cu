@@ -91,7 +91,7 @@ constexpr u32 text_pieces = 2048;  // of 16 bytes: the staged text
 constexpr u32 packed_bytes = 768;  // of a warp: bytes of a column
 
 struct StripMemory {
-    uint4 text[text_pieces + 2];  // zeros precede and follow the pieces: words of a string reach beyond it
+    uint4 text[text_pieces];
     u32 packed[warps][packed_bytes / 4];
     u16 ends[group_rows * record_ends];
 };
@@ -100,18 +100,6 @@ struct StripMemory {
 struct Strip {
     u32 first, end;
     u64 first_record, end_record;
-};
-
-// A record's begin: in the text, and its staged byte if the strip's fields are staged. That may be before the staged
-// text, if the strip begins later.
-struct RecordText {
-    const u8* bytes;
-    u32 at;
-    bool is_staged;
-
-    HR_MEMBER const u8* byte(const uint4* staged, u32 number) const {
-        return is_staged ? reinterpret_cast<const u8*>(staged) + (at + number) : bytes + number;
-    }
 };
 
 // Copies the ends of a strip's fields to shared memory, a record a warp. Entry k of a record is where column k - 1
@@ -143,11 +131,11 @@ HR_FN void stage_ends(StripMemory& memory, const FieldTexts& text, const Strip& 
     }
 }
 
-// Copies a strip's text to shared memory. Sets `texts` to the begins of this lane's two records. A record that has no
-// place there, or lies at the text's edge, is read from the text.
-HR_FN void stage_text(StripMemory& memory, const FieldTexts& text, const Strip& strip, RecordText (&texts)[2]) {
+// Copies a strip's text to shared memory. Sets `texts` to the begins of this lane's two records, in shared memory. A
+// record that has no place there, or lies at the text's edge, is read from the text.
+HR_FN void stage_text(StripMemory& memory, const FieldTexts& text, const Strip& strip, const u8* (&texts)[2]) {
     const u64 text_begin = reinterpret_cast<u64>(text.bytes), text_end = text_begin + text.size;
-    u32 used = 1;  // pieces
+    u32 used = 0;  // pieces
 #pragma unroll
     for (u32 half = 0; half < 2; ++half) {
         const u32 r = half * tile::lanes + tile::lane();
@@ -156,14 +144,15 @@ HR_FN void stage_text(StripMemory& memory, const FieldTexts& text, const Strip& 
         const u16* const ends = memory.ends + r * record_ends;
         const u64 begin = record + (is_record ? (ends[0] + 1u) % 0x10000 : 0);
         const u64 first = begin / 16 * 16, last = is_record ? record + ends[strip.end - strip.first] : begin;
-        const u32 covered = last == begin ? 0 : static_cast<u32>((last + 15 - first) / 16);
-        const u32 wanted = first >= text_begin && first + 16 * u64{covered} <= text_end ? covered : 0;
+        const u32 wanted = last == begin ? 0 : static_cast<u32>((last + 15 - first) / 16);
         const u32 inclusive = tile::scan_warp<Sum<u32>>(wanted), place = used + inclusive - wanted;
-        const bool fits = used + inclusive <= 1 + text_pieces;  // of the first lanes
-        const u32 fitting = static_cast<u32>(__popc(__ballot_sync(tile::all_lanes, fits)));
-        const u32 pieces = fits ? wanted : 0, added = tile::shuffle(inclusive, fitting - 1);
-        used += fitting != 0 ? added : 0;
-        texts[half] = {reinterpret_cast<const u8*>(record), 16 * place + static_cast<u32>(record - first), pieces != 0};
+        const bool is_staged =
+            inclusive + used <= text_pieces && first >= text_begin && first + 16 * u64{wanted} <= text_end;
+        const u32 pieces = is_staged ? wanted : 0;
+        used += tile::shuffle(inclusive, tile::lanes - 1);
+        uint4* const to = memory.text + place;
+        texts[half] =
+            pieces != 0 ? reinterpret_cast<const u8*>(to) - first + record : reinterpret_cast<const u8*>(record);
 #pragma unroll 1
         for (u32 i = 0; i < tile::lanes / warps; ++i) {
             const u32 source = i * warps + tile::warp(), count = tile::shuffle(pieces, source);
@@ -173,43 +162,20 @@ HR_FN void stage_text(StripMemory& memory, const FieldTexts& text, const Strip& 
             for (u32 k = tile::lane(); k < count; k += tile::lanes) tile::copy_async(memory.text + at + k, from + k);
         }
     }
-    if (threadIdx.x < 2) memory.text[threadIdx.x == 0 ? 0 : used] = {0, 0, 0, 0};
 }
 
-// A lane's string: of a record, and its bytes in it and among those of the column's strings.
-struct ListedString {
-    RecordText record;
-    u32 first, size;
-    u32 place;
-};
-
-// Copies bytes [begin, end) of the column's strings to `packed`, from byte `skew` on, for all lanes. Those of a record
-// that is not staged are copied one by one.
-HR_FN void pack_strings(StripMemory& memory, u8* packed, u32 skew, const ListedString (&strings)[2], u32 begin,
-                        u32 end) {
-    u32 first_words[2];
-    StreamWords words[2];
-#pragma unroll
-    for (u32 half = 0; half < 2; ++half) {
-        const ListedString& own = strings[half];
-        const u32 first = max(own.place, begin), last = max(min(own.place + own.size, end), first);
-        const u32 n = own.record.is_staged ? last - first : 0;
-        words[half] = stream_words(skew + first - begin, n);
-        const u32 from = n != 0 ? own.record.at + own.first + first - own.place : sizeof(uint4) / 2;
-        first_words[half] = put_words(reinterpret_cast<const u32*>(memory.text), packed, from, words[half]);
-    }
-    __syncwarp();
-#pragma unroll
-    for (u32 half = 0; half < 2; ++half) {
-        put_first_bytes(packed, first_words[half], words[half]);
-        const ListedString& own = strings[half];
-        if (own.record.is_staged) continue;
-        const u8* const text = own.record.bytes + own.first - own.place;
+// Copies a lane's bytes. Four loads precede their stores.
+HR_FN void copy_field(u8* to, const u8* from, u32 n) {
 #pragma unroll 1
-        for (u32 at = max(own.place, begin); at < min(own.place + own.size, end); ++at)
-            packed[skew + at - begin] = text[at];
+    for (u32 i = 0; i < n; i += 4) {
+        u8 bytes[4];
+#pragma unroll
+        for (u32 k = 0; k < 4; ++k) bytes[k] = i + k < n ? from[i + k] : u8{0};
+#pragma unroll
+        for (u32 k = 0; k < 4; ++k) {
+            if (i + k < n) to[i + k] = bytes[k];
+        }
     }
-    __syncwarp();
 }
 
 // Stores bytes [skew, end) of `packed` at an aligned address, a word a lane.
@@ -230,12 +196,12 @@ HR_FN void store_packed(u8* to, const u8* packed, u32 skew, u32 end) {
 // Converts a warp's column of a strip. `texts`: of stage_text. `offset`: of the first string. `is_last`: no group
 // follows.
 HR_FN void convert_column(StripMemory& memory, const ConvertColumn& column, const Strip& strip,
-                          const RecordText (&texts)[2], u64 offset, bool is_last) {
+                          const u8* const (&texts)[2], u64 offset, bool is_last) {
     const bool keeps_empty = !(column.flags & CONVERT_EMPTY_IS_NULL), is_long = column.width == 8;
     const NullTexts nulls = null_texts(column);
     u8* const values = column.values + offset;
-    ListedString strings[2];
-    u32 total = 0;
+    const u8* from[2];
+    u32 sizes[2], places[2], total = 0;
 #pragma unroll
     for (u32 half = 0; half < 2; ++half) {
         const u32 r = half * tile::lanes + tile::lane();
@@ -243,13 +209,14 @@ HR_FN void convert_column(StripMemory& memory, const ConvertColumn& column, cons
         const bool is_record = record < strip.end_record;
         const u16* const ends = memory.ends + r * record_ends + (column.position - strip.first);
         const u32 first = is_record ? (ends[0] + 1u) % 0x10000 : 0, n = is_record ? ends[1] - first : 0;
-        const bool is_null_text =
-            n != 0 && may_be_null(nulls, n) && is_null(nulls, texts[half].byte(memory.text, first), n);
+        from[half] = texts[half] + first;
+        const bool is_null_text = n != 0 && may_be_null(nulls, n) && is_null(nulls, from[half], n);
         const bool is_value = is_record && (n != 0 || keeps_empty) && !is_null_text;
         const u32 present = __ballot_sync(tile::all_lanes, is_value);
-        const u32 size = is_value ? n : 0, inclusive = tile::scan_warp<Sum<u32>>(size);
-        strings[half] = {texts[half], first, size, total + inclusive - size};
-        if (is_record) store_offset(column.offsets, is_long, record, offset + strings[half].place);
+        sizes[half] = is_value ? n : 0;
+        const u32 inclusive = tile::scan_warp<Sum<u32>>(sizes[half]);
+        places[half] = total + inclusive - sizes[half];
+        if (is_record) store_offset(column.offsets, is_long, record, offset + places[half]);
         if (is_record && tile::lane() == 0) *tile::in_global(column.validity + record / 32) = present;
         total += tile::shuffle(inclusive, tile::lanes - 1);
     }
@@ -260,7 +227,13 @@ HR_FN void convert_column(StripMemory& memory, const ConvertColumn& column, cons
 #pragma unroll 1
     for (u32 begin = 0; begin < total; begin += window) {
         const u32 end = min(total, begin + window);
-        pack_strings(memory, packed, skew, strings, begin, end);
+#pragma unroll
+        for (u32 half = 0; half < 2; ++half) {
+            const u32 first = max(places[half], begin), last = min(places[half] + sizes[half], end);
+            if (first >= last) continue;
+            copy_field(packed + skew + first - begin, from[half] + first - places[half], last - first);
+        }
+        __syncwarp();
         store_packed(values - skew + begin, packed, skew, skew + end - begin);
         __syncwarp();  // the next bytes are packed over these
     }
@@ -298,7 +271,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     for (u32 at = begin, count; at < end; at += count) {
         count = columns_within(columns + at, end - at, fitting);
         const Strip strip{columns[at].position, columns[at + count - 1].position + 1, first, last};
-        RecordText texts[2];
+        const u8* texts[2];
         stage_ends(memory, text, strip);
         __syncthreads();
         stage_text(memory, text, strip, texts);
