@@ -157,6 +157,8 @@ def test_from_arrow_with_nulls_among_the_texts_of_a_dictionary() -> None:
     assert (column.to_pylist(), column.null_count) == (["b", "a", None, None], 2)
     assert column.dictionary is not None
     assert column.dictionary.null_count == 0
+    parts = pa.chunked_array([words, pa.DictionaryArray.from_arrays(pa.array([1, 0], pa.int8()), pa.array(["c", None]))])
+    assert Table.from_arrow(pa.table({"w": parts}))["w"].to_pylist() == ["b", "a", None, None, None, "c"]
 
 
 def test_to_pandas_with_types(table: Table) -> None:

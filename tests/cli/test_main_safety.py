@@ -53,6 +53,7 @@ def test_an_empty_file_is_a_data_fault(tmp_path: Path, capsys: pytest.CaptureFix
         (["head", "{in}", "--header-rows", "5"], "names the record with index 5, but there are 4"),
         (["head", "{dir}"], "or all files below it with --hive"),
         (["store", "stat", "{dir}"], "headrace store create makes one"),
+        (["load", "{in}", "--to", "{dir}/o.csv", "--memory-limit", "5"], "(--columns), smaller types (--dtypes), fewer listed"),
     ],
 )
 def test_advice_is_one_that_the_command_takes(

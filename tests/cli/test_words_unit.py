@@ -17,6 +17,7 @@ from headrace.cli.common.words import in_flags, shown
         ("unknown column 'n_rows'", "unknown column 'n_rows'"),
         ("skip_rows_after_header and skip_rows", "--skip-rows-after-header and --skip-rows"),
         ("row_index_name='id' is a column", "--row-index='id' is a column"),
+        ("with strip=True, pass union_by_name=True", "with --strip, pass --union-by-name"),
         ("infer_schema has no flag of its own", "infer_schema has no flag of its own"),
     ],
 )

@@ -33,8 +33,9 @@ class Context:
     memory_limit
         Greatest number of bytes of the result of a call. On the CPU the working memory is not counted, about 4 MB a thread. On a
         GPU copies of inputs and tables are counted, but not the scratch memory that the launches of a stream share. A result
-        that exceeds the limit raises `MemoryLimitError`, and all memory of the call is released. By default
-        the limit of the container counts: a call raises the error if less than a 16th of that would be left.
+        that exceeds the limit raises `MemoryLimitError`, and all memory of the call is released. So does a text of more bytes
+        that has to be held: of a pipe or file object, decompressed or decoded. By default the limit of the container counts: a
+        call raises the error if less than a 16th of that would be left.
     isa
         Instruction set of the CPU kernels: ``"avx512"``, ``"avx2"`` or ``"scalar"``. Empty for the best one of the machine, or
         that of the environment variable ``HEADRACE_ISA``. The answer is the same with each.

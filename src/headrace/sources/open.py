@@ -84,13 +84,14 @@ def open_source(source: object, options: SourceOptions | None = None) -> Iterato
 
     Raise OptionError if `source` is not a source. Raise SourceError if it cannot be read: a directory, a zip archive of
     several files, truncated compressed bytes. A path that does not exist raises `FileNotFoundError`, as `open` does. Raise
-    MemoryLimitError if it has to be decompressed or decoded into memory, and does not fit. Raise MissingDependencyError if a
-    package that decompresses it is not installed.
+    MemoryLimitError if it has to be read, decompressed or decoded into memory, and does not fit. Raise MissingDependencyError if
+    a package that decompresses it is not installed.
     """
     options = options or SourceOptions()
     found = source_of(source)
     if isinstance(found, StreamSource):
-        yield _as_text(_from_content(found.read_all(), found.name), options)
+        content = found.read_all(options.memory_limit)
+        yield _as_text(_from_content(content, found.name, is_text=found.is_text), options)
     else:
         with found.open(options.crossings) as reader:
             yield _as_text(_from_reader(reader, found.name), options)
@@ -159,9 +160,10 @@ def _from_reader(reader: RangeReader, name: str) -> OpenSource:
     return _open_source(reader.native, name, on_gpu=reader.on_gpu, path=reader.path, identity=reader.identity())
 
 
-def _from_content(content: Content, name: str) -> OpenSource:
+def _from_content(content: Content, name: str, *, is_text: bool = False) -> OpenSource:
+    """Return content as a source. `is_text`: whether bytes are text that a file object gave as `str`."""
     data = content.encode() if isinstance(content, str) else content
-    return _open_source(_native.Source.from_bytes(data), name, is_text=isinstance(content, str))
+    return _open_source(_native.Source.from_bytes(data), name, is_text=is_text or isinstance(content, str))
 
 
 def _as_text(opened: OpenSource, options: SourceOptions, max_bytes: int | None = None) -> OpenSource:

@@ -245,3 +245,43 @@ def test_misuse() -> None:
         headrace.scan_csv(TEXT, delimeter=";")
     with pytest.raises(FileNotFoundError):
         next(headrace.scan_csv("/nowhere/at all.csv").batches())
+
+
+class Endless(io.RawIOBase):
+    """A text without an end, and its number of bytes that were read."""
+
+    def __init__(self, start: bytes, item: bytes) -> None:
+        self.rest, self.item, self.nbytes = start, item, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: Any) -> int:
+        while len(self.rest) < len(into):
+            self.rest += self.item * 1000
+        into[:] = self.rest[: len(into)]
+        self.rest = self.rest[len(into) :]
+        self.nbytes += len(into)
+        if self.nbytes > 1 << 30:
+            raise OSError("1 GiB was read")
+        return len(into)
+
+
+@pytest.mark.parametrize(
+    ("start", "item", "options"),
+    [(b"", b"x", {}), (b"a,b\n1,", b"x", {"dtypes": str}), (b"a\n", b"1\n", {"skip_footer": 1})],
+    ids=["header", "record", "footer"],
+)
+def test_a_memory_limit_bounds_the_text_that_is_held(start: bytes, item: bytes, options: dict[str, Any]) -> None:
+    """A record, or a text of which the end must be known, is held whole. Without an end it would take all memory."""
+    text = Endless(start, item)
+    with pytest.raises(MemoryLimitError, match="memory_limit = 4000000 bytes"):
+        list(headrace.scan_csv(text, memory_limit=4_000_000, threads=1, **options).batches())
+    assert text.nbytes < 1 << 26
+
+
+def test_a_memory_limit_bounds_the_text_of_a_stream_that_is_read() -> None:
+    text = Endless(b"a\n", b"1\n")
+    with pytest.raises(MemoryLimitError, match="the text of <file object> is longer than memory_limit = 4000000 bytes"):
+        headrace.read_csv(text, n_rows=1, context=headrace.Context(memory_limit=4_000_000))
+    assert text.nbytes < 1 << 23

@@ -296,3 +296,12 @@ def test_rejected_rows_are_not_counted_as_filled() -> None:
     wide = read_csv(b"a,b,c\nx,y\n1,2\n", dtypes="int64", on_error="reject", short_records="null")
     assert wide.report.filled == 1
     assert read_csv(text, dtypes="int64", on_error="null", short_records="null").report.filled == 3
+
+
+@pytest.mark.parametrize("chunk_bytes", [4, None])
+@pytest.mark.parametrize("options", [{"dtypes": "dictionary"}, {"strings": "dictionary"}])
+def test_a_dictionary_column_expects_texts_however_they_are_coded(options: dict[str, Any], chunk_bytes: int | None) -> None:
+    """Texts that the conversion codes at once are int32 in memory, and texts in the message."""
+    table = read_csv(b"a\nx\nx\xff\nx\n", header=True, on_error="null", chunk_bytes=chunk_bytes, **options)
+    assert table.rejects["expected"].to_pylist() == ["string"]
+    assert table.to_pydict() == {"a": ["x", None, "x"]}

@@ -61,6 +61,15 @@ def test_a_child_compiles_a_missing_program(folder):
     assert code_of(COPY, wanted=False) == found
 
 
+def test_a_child_compiles_without_a_lock_if_the_file_of_locks_cannot_be_opened(folder):
+    (user_cache().folder / ".locks").mkdir(parents=True)  # as if it belonged to another user
+    with pytest.raises(NotCompiledError):
+        code_of(COPY)
+    (child,) = children.values()
+    assert child.wait(_WAIT_SECONDS) == 0
+    assert len(cubins(folder)) == 1
+
+
 @pytest.mark.parametrize("wanted", [True, False])
 def test_a_call_that_waits_starts_no_child(folder, monkeypatch, wanted):
     if wanted:

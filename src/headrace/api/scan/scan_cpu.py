@@ -18,7 +18,7 @@ from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import FilePart
 from headrace.api.read.planned_files import PlannedFiles
 from headrace.api.scan.scan_parts import MIN_PART_BYTES, BatchCut, Change, FileReading, ScanParts
-from headrace.api.scan.scanned_files import ScannedFile
+from headrace.api.scan.scanned_files import ScannedFile, check_held
 from headrace.columns.buffers.load_result import CutRecordError, Loaded
 from headrace.columns.load.load import load
 from headrace.columns.plan.load_plan import LoadPlan, TextPart
@@ -121,6 +121,7 @@ class CpuParts(ScanParts):
                 with self._cut.timeline.span("reader", "read and convert"):
                     loaded = self._loaded(window.source, part_plan, run)
             except CutRecordError:
+                check_held(lookahead, self._options, window.source.name)
                 lookahead += max(lookahead, size)
                 continue
             cursor.at = stop

@@ -9,7 +9,7 @@ from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import SourceFile
 from headrace.columns.header import LOOK_BYTES
 from headrace.columns.records.data_range import DataStart, find_data_start
-from headrace.core.errors import EmptyInputError
+from headrace.core.errors import EmptyInputError, MemoryLimitError
 from headrace.sources.open import OpenSource, SourceLike, comes_in_order
 from headrace.sources.registry import AnySource, source_of
 from headrace.sources.reopen import SharedResources
@@ -75,6 +75,7 @@ class OrderedFile(ScannedFile):
                 window = text.window(0, size)
                 if window.is_last or _shows_data(window.source, options):
                     break
+                check_held(size, options, self.name)
                 size *= 2
         self._start = window.source
 
@@ -93,8 +94,12 @@ class HeldFile(ScannedFile):
     """A file whose text comes in order and is held as a whole."""
 
     def __init__(self, file: OrderedFile, options: CsvOptions) -> None:
+        limit = options.context.memory_limit
         with closing(file.stream(options)) as text:
-            self._text = text.window(0, _UNBOUNDED).source
+            window = text.window(0, _UNBOUNDED if limit is None else limit)
+        if not window.is_last:
+            check_held(window.source.size, options, file.name)
+        self._text = window.source
         self.name = file.name
         self.size = self._text.size
         self.beginning = file.beginning
@@ -104,6 +109,15 @@ class HeldFile(ScannedFile):
     def opened(self) -> Iterator[OpenSource]:
         """Return the text."""
         yield self._text
+
+
+def check_held(nbytes: int, options: CsvOptions, name: str) -> None:
+    """Raise MemoryLimitError if the bytes of a text that a scan must hold at once exceed the limit, and more are needed."""
+    limit = options.context.memory_limit
+    if limit is not None and nbytes >= limit:
+        raise MemoryLimitError(
+            f"a long record, or an option such as skip_footer, needs more than memory_limit = {limit} bytes of {name} at once"
+        )
 
 
 def _shows_data(source: OpenSource, options: CsvOptions) -> bool:

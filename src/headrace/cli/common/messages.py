@@ -12,6 +12,9 @@ _ADVICE = {
     "Store(path, schema=...) creates one": "headrace store create makes one",
     "name another folder, or open it without schema=": "name another folder",
     "alter() needs add=, drop=, rename= or widen=": "name a change: --add, --drop, --rename or --widen",
+    "columns (columns=), smaller types (dtypes=), fewer listed faults, batches (scan_csv), or with fewer threads": (
+        "columns (--columns), smaller types (--dtypes), fewer listed faults (--max-rejects), or with fewer threads (--threads)"
+    ),
     "pass null='NA' and read it with null_values='NA'": "write a format that has nulls, such as .parquet",
 }
 """Advice of the library, and that of the command in its place."""

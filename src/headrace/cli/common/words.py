@@ -27,10 +27,12 @@ def in_flags(message: str, flags: Mapping[str, str]) -> str:
 
     >>> in_flags("sep must be 1 to 8 bytes long; n_rows is no column 'n_rows'", {"sep": "--sep", "n_rows": "--n-rows"})
     "--sep must be 1 to 8 bytes long; --n-rows is no column 'n_rows'"
+    >>> in_flags("with strip=True, pass union_by_name=True", {"strip": "--strip", "union_by_name": "--union-by-name"})
+    'with --strip, pass --union-by-name'
     """
     for name, flag in flags.items():
         next_text = "" if "_" in name else "(?= must |=)"
-        message = re.sub(rf"(?<![\w'-]){name}(?![\w'-]){next_text}", flag, message)
+        message = re.sub(rf"(?<![\w'-]){name}(?![\w'-]){next_text}(=True\b)?", flag, message)
     return message
 
 

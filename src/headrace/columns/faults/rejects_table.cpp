@@ -119,7 +119,9 @@ public:
           blocks_(std::exchange(result.faults, {})),
           lines_(lines),
           places_(blocks_.size() + 1) {
-        for (const LoadedColumn& column : result.columns) types_.push_back(type_name(column.type));
+        for (const LoadedColumn& column : result.columns) {
+            types_.push_back(column.dictionary ? "string" : type_name(column.type));
+        }
     }
 
     std::vector<NamedColumn> build() {

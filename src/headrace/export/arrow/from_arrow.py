@@ -146,10 +146,11 @@ def _buffer(part: Any, memory: Buffer | None) -> Buffer:
 def _dictionary(arrow: Any, name: str, chunks: Any) -> Column:
     if not any(kind(chunks.type.value_type) for kind in (arrow.types.is_string, arrow.types.is_large_string, _is_view)):
         raise OptionError(f"column {shown(name)} is a dictionary of {chunks.type.value_type}, and only strings can be in one")
-    array = chunks.unify_dictionaries().cast(arrow.dictionary(arrow.int32(), arrow.string())).combine_chunks()
+    chunks = chunks.cast(arrow.dictionary(arrow.int32(), arrow.string()))
+    if any(chunk.dictionary.null_count for chunk in chunks.chunks):  # a null is one of a code, not of a text
+        chunks = arrow.chunked_array([chunk.dictionary_decode() for chunk in chunks.chunks]).dictionary_encode()
+    array = chunks.unify_dictionaries().combine_chunks()
     array = arrow.concat_arrays(array.chunks) if isinstance(array, arrow.ChunkedArray) else array
-    if array.dictionary.null_count:  # a null is one of a code, not of a text
-        array = array.dictionary_decode().dictionary_encode()
     codes = _column(arrow, name, arrow.chunked_array([array.indices]))
     if codes.null_count:
         clear_nulls(array.indices, codes.values)

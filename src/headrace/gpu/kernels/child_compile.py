@@ -14,7 +14,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -104,8 +104,9 @@ def main(arguments: Sequence[str]) -> None:
     variant = Variant(file, tuple((name, value) for name, value in defines))
     os.nice(_NICENESS)
     key = cache_key(joined_source(variant), architecture)
-    with (user_cache().folder / _LOCKS).open("ab") as locks:
-        with suppress(OSError):  # a file system without locks
+    with ExitStack() as until_stored:
+        with suppress(OSError):  # a file system without locks, or a cache whose file belongs to another user
+            locks = until_stored.enter_context((user_cache().folder / _LOCKS).open("ab"))
             fcntl.lockf(locks, fcntl.LOCK_EX, 1, int(key[:_OFFSET_DIGITS], 16))
         cubin_of(variant, architecture)
 

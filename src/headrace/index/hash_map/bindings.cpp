@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/cpu/threads/fork_gate.hpp"
 #include "gpu/containers/slab_table.hpp"
 #include "index/hash_map/cpu/hash_map_host.hpp"
 #include "index/hash_map/cpu/row_groups.hpp"
@@ -25,7 +26,8 @@ struct Argument<PackedColumn> : TupleArgument<PackedColumn, ComparedColumn, u64,
 
 namespace {
 
-// A map that several threads of Python may use. Calls that change it exclude others; searches run side by side.
+// A map that several threads of Python may use. Calls that change it exclude others; searches run side by side. A fork
+// waits for all of them, so that the child has whole maps and free locks.
 template <class Map>
 class SharedMap {
 public:
@@ -34,12 +36,14 @@ public:
     template <class Work>
     auto change(const Work& work) {
         const LongCall call(false);
+        const ForkGate::Call inside;
         const std::unique_lock lock(mutex_);
         return work(*map_);
     }
     template <class Work>
     auto read(const Work& work) const {
         const LongCall call;
+        const ForkGate::Call inside;
         const std::shared_lock lock(mutex_);
         return work(static_cast<const Map&>(*map_));
     }
@@ -117,6 +121,9 @@ void bind_hash_map(nb::module_& m) {
     m.def("find_first_rows", without_gil(find_first_rows));
     m.def("find_matching_rows", without_gil(find_matching_rows));
     m.def("pack_rows", without_gil(pack_rows));
+    m.def("close_fork_gate", without_gil(ForkGate::close));
+    m.def("open_fork_gate", ForkGate::open);
+    m.def("renew_fork_gate", ForkGate::renew);
     nb::class_<MapBudget>(m, "MapBudget").def("__init__", [](MapBudget* self, u64 limit) {
         new (self) MapBudget{std::make_shared<Budget>(limit)};
     });

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from copy import copy
 from typing import Generic, Self, TypeVar
 
@@ -16,6 +17,10 @@ from headrace.index.hash_map.pair_types import HashStatistics, PairTypes
 from headrace.index.hash_map.results import DeviceRef
 
 NativeTable = TypeVar("NativeTable", _native.HostHashMap, _native.HostMultiMap)
+
+os.register_at_fork(
+    before=_native.close_fork_gate, after_in_parent=_native.open_fork_gate, after_in_child=_native.renew_fork_gate
+)
 
 
 class HostTable(Generic[NativeTable]):

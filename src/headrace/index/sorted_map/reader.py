@@ -10,6 +10,7 @@ from headrace.arrays.arrays import Array
 from headrace.arrays.placement import same_device
 from headrace.core.context import Context, context_of
 from headrace.core.errors import MemoryLimitError, UnsupportedDeviceError, counted
+from headrace.core.process.process_lock import renew_in_children
 from headrace.gpu.device.device import is_lasting
 from headrace.index.sorted_map.engine import Call, new_call
 from headrace.index.sorted_map.key_types import MapTypes, items_given
@@ -24,12 +25,19 @@ class LevelReader:
         self._may_merge = may_merge
         self._searches = 0
         self._context = context_of(context)
+        self.renew_after_fork()
+        renew_in_children(self)
+
+    def renew_after_fork(self) -> None:
+        """Make a new lock. Levels never change, so those of a child are whole."""
         self._swap_lock = threading.Lock()
 
     def __copy__(self) -> Self:
         self._current()
         result = object.__new__(type(self))
-        vars(result).update(vars(self), _swap_lock=threading.Lock())
+        vars(result).update(vars(self))
+        result.renew_after_fork()
+        renew_in_children(result)
         return result
 
     def __repr__(self) -> str:

@@ -89,6 +89,10 @@ class SortedMap(ForeignNames, MapReader):
         self._clean_count = 0
         self._gathered: GatheredBatches | None = None
         self._was_read = True
+
+    def renew_after_fork(self) -> None:
+        """Make new locks. A batch that a thread was gathering is not a part of the map."""
+        super().renew_after_fork()
         self._update_lock = threading.Lock()
 
     @classmethod

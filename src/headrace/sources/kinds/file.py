@@ -12,7 +12,7 @@ from typing import TypeGuard
 from headrace import _native
 from headrace.core.errors import OptionError, SourceError, shown
 from headrace.sources.kinds.ranges import CHUNK_BYTES, NativeReader, RangeReader, RangeSource
-from headrace.sources.kinds.streams import Content, StreamSource
+from headrace.sources.kinds.streams import Content, StreamSource, joined_within
 
 _LINE_BREAK = re.compile(r"[\r\n]")
 
@@ -118,7 +118,6 @@ class PathStream(StreamSource):
         finally:
             os.close(descriptor)
 
-    def read_all(self) -> Content:
+    def read_all(self, memory_limit: int | None) -> Content:
         """Return the bytes up to the end."""
-        with open(self.name, "rb") as stream:
-            return stream.read()
+        return joined_within(memory_limit, self.chunks(), self.name)

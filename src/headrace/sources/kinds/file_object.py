@@ -6,12 +6,20 @@ import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from copy import copy
-from io import IOBase
+from io import BytesIO, IOBase, StringIO, TextIOBase
 from types import ModuleType
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 from headrace.core.errors import OptionError
-from headrace.sources.kinds.streams import Content, StreamSource, checked_content, chunks_of, is_seekable, peek_stream
+from headrace.sources.kinds.streams import (
+    Content,
+    StreamSource,
+    checked_content,
+    chunks_of,
+    is_seekable,
+    joined_within,
+    peek_stream,
+)
 
 
 @runtime_checkable
@@ -71,6 +79,13 @@ def _name_of(stream: object) -> str:
     return str(name or "<file object>")
 
 
+def _read_all(stream: Any, name: str, memory_limit: int | None) -> Content:
+    """Return what follows the position of a file object. Classes of users may have a `read` without a size."""
+    if not isinstance(stream, IOBase) or isinstance(stream, BytesIO | StringIO):
+        return checked_content(stream.read(), name)
+    return joined_within(memory_limit, chunks_of(stream, name), name)
+
+
 class FileObject(StreamSource):
     """An open file object, read from its current position."""
 
@@ -89,9 +104,10 @@ class FileObject(StreamSource):
         self.is_text = isinstance(self._stream.read(0), str)
         return chunks_of(self._stream, self.name)
 
-    def read_all(self) -> Content:
+    def read_all(self, memory_limit: int | None) -> Content:
         """Return what follows the current position."""
-        return checked_content(self._stream.read(), self.name)
+        self.is_text = isinstance(self._stream, TextIOBase)
+        return _read_all(self._stream, self.name, memory_limit)
 
     def peek(self, max_bytes: int) -> tuple[Content, bool]:
         """Same as `StreamSource.peek`."""
@@ -111,10 +127,11 @@ class UnopenedFile(StreamSource):
         with opened_anew(self._file) as stream:
             yield from chunks_of(stream, self.name)
 
-    def read_all(self) -> Content:
+    def read_all(self, memory_limit: int | None) -> Content:
         """Return the whole file."""
         with opened_anew(self._file) as stream:
-            return checked_content(stream.read(), self.name)
+            self.is_text = isinstance(stream, TextIOBase)
+            return _read_all(stream, self.name, memory_limit)
 
     def peek(self, max_bytes: int) -> tuple[Content, bool]:
         """Same as `StreamSource.peek`."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from headrace.core.errors import OptionError, SourceError, shown
+from headrace import _native
+from headrace.core.errors import MemoryLimitError, OptionError, SourceError, shown
 from headrace.sources.kinds.ranges import CHUNK_BYTES
 
 Content = bytes | bytearray | memoryview | str
@@ -16,15 +17,19 @@ class StreamSource(ABC):
 
     name: str  # name for messages
     is_once = False  # True if the bytes can be read only once
-    is_text = False  # True if it gives `str`, which needs no decoding. Known once `chunks` has been called.
+    is_text = False  # True if it gives `str`, which needs no decoding. Known once `chunks` or `read_all` has been called.
 
     @abstractmethod
     def chunks(self) -> Iterator[bytes]:
         """Return the bytes from the beginning, in pieces; text is encoded as UTF-8."""
 
     @abstractmethod
-    def read_all(self) -> Content:
-        """Return all bytes, or all text. Raise SourceError if the source gave neither."""
+    def read_all(self, memory_limit: int | None) -> Content:
+        """Return all bytes, or all text. Raise SourceError if the source gave neither.
+
+        Raise MemoryLimitError if they exceed the limit, or if None, what the container has left. Text that the caller has in
+        memory may have any size.
+        """
 
     def peek(self, max_bytes: int) -> tuple[Content, bool]:
         """Return the first `max_bytes` bytes and whether more may follow. A file object keeps its position.
@@ -33,7 +38,7 @@ class StreamSource(ABC):
 
         Raise OptionError if a file object cannot seek.
         """
-        return self.read_all(), False
+        return self.read_all(None), False
 
 
 def checked_content(content: object, name: str) -> Content:
@@ -47,6 +52,21 @@ def chunks_of(stream: object, name: str) -> Iterator[bytes]:
     """Yield the bytes of a file object, up to its end. Raise SourceError if it gave neither bytes nor text."""
     while chunk := checked_content(stream.read(CHUNK_BYTES), name):  # type: ignore[attr-defined]
         yield chunk.encode() if isinstance(chunk, str) else bytes(chunk)
+
+
+def joined_within(memory_limit: int | None, chunks: Iterable[bytes], name: str) -> bytearray:
+    """Return all chunks as one text; errors as for `StreamSource.read_all`."""
+    text = bytearray()
+    for chunk in chunks:
+        text += chunk
+        if memory_limit is None:
+            _native.poll_group_memory(len(chunk))
+        elif len(text) > memory_limit:
+            raise MemoryLimitError(
+                f"the text of {name} is longer than memory_limit = {memory_limit} bytes, and is held as a whole; scan_csv reads "
+                "it in batches, without options such as skip_footer"
+            )
+    return text
 
 
 def peek_stream(stream: object, name: str, max_bytes: int) -> tuple[Content, bool]:
