@@ -81,12 +81,12 @@ class _EntryStruct(ctypes.Structure):
     _fields_ = (("call", ctypes.c_void_p), ("count", ctypes.c_uint32), ("kinds", ctypes.c_void_p), ("sizes", ctypes.c_void_p))
 
 
-class _MappingStruct(ctypes.Structure):
+class _PagesStruct(ctypes.Structure):
     _fields_ = (("memory", ctypes.c_void_p), ("bytes", ctypes.c_uint64))
 
 
 class _MemoryStruct(ctypes.Structure):
-    _fields_ = (("blocks", _MappingStruct), ("cells", _MappingStruct), ("epochs", ctypes.c_uint64))
+    _fields_ = (("blocks", _PagesStruct), ("cells", _PagesStruct), ("epochs", ctypes.c_uint64))
 
 
 _idle_memory: list[_MemoryStruct] = []

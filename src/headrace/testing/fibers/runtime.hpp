@@ -45,7 +45,7 @@ inline BlockLayout layout_of(const LaunchRequest& launch) {
 }
 
 // Return memory of `bytes` at least, or nullptr if there is none. It is zeroed if more than before is mapped.
-inline char* take(Mapping& mapping, u64 bytes) {
+inline char* take(MappedPages& mapping, u64 bytes) {
     if (bytes > mapping.bytes) {
         if (mapping.memory) munmap(mapping.memory, mapping.bytes);
         const u64 rounded = 1ull << (64 - __builtin_clzll(bytes));

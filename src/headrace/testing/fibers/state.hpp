@@ -110,7 +110,7 @@ struct AddressRange {
     u16 writable, unwritten;  // whether it may be written; whether it has no content yet
 };
 
-struct Mapping {
+struct MappedPages {
     char* memory;
     u64 bytes;
 };
@@ -118,7 +118,7 @@ struct Mapping {
 // Memory that launches of all programs use in turn, since fresh pages cost more than a small launch. Cells are an
 // array, and epochs continue from launch to launch, so cells of earlier launches are stale.
 struct FiberMemory {
-    Mapping blocks, cells;
+    MappedPages blocks, cells;
     u64 epochs;
 };
 
