@@ -35,6 +35,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    gc.disable()  # until the tests are collected: collections would go through millions of their objects
     examples.draws_all = "not long" not in (config.option.markexpr or "")
     if settings is not None:  # the count of tests that have none of their own
         settings.load_profile("all" if examples.draws_all else "some")
@@ -92,9 +93,10 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish() -> None:
-    """Leave the collected tests out of later garbage collections: a full one would go through millions of their objects."""
+    """Leave the collected tests out of garbage collections."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture

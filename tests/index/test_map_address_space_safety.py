@@ -41,6 +41,7 @@ print("complete after", refused, "errors")
 """
 
 
+@pytest.mark.covering(default=1, long=2)
 @pytest.mark.parametrize("name", ["HashMap", "HashSet", "HashMultiMap", "SortedMap"])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_maps_without_address_space_are_as_before(name: str, threads: int) -> None:

@@ -69,9 +69,11 @@ def is_refused(change):
     return False
 
 
+@pytest.mark.covering(long=2)
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
-def test_an_interrupt_in_each_call(change, tmp_path):
-    numbers = count(1)
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.long)], ids=["third", "each"])
+def test_an_interrupt_in_each_call(change, step, tmp_path):
+    numbers = count(1, step)
     while is_right_after_interrupt(change, next(numbers), tmp_path):
         pass
     assert next(numbers) > 30

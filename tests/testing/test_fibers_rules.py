@@ -154,6 +154,24 @@ def test_shared_memory_that_nobody_wrote(mistakes, how):
     assert "byte 20 of values, which has 256" in str(error)
 
 
+FULL = """extern "C" __global__ void fill(unsigned* out) {
+    __shared__ unsigned values[4096];
+    for (unsigned i = threadIdx.x; i < 4096; i += blockDim.x) values[i] = i;
+    __syncthreads();
+    out[threadIdx.x] = values[threadIdx.x];
+}"""
+
+
+def test_what_another_program_has_written_is_not_written(mistakes):
+    """All launches of a process take turns with one memory, whatever their programs and shapes."""
+    for threads, grid in ((32, 1), (128, 8), (1024, 2)):
+        out = words(threads)
+        program(text=FULL).launch("fill", grid, threads, [out], resident_blocks=8)
+        assert out.tolist() == list(range(threads))
+        found(mistakes, "uninitialised", "uninitialised", 64, [words(64)])
+        found(mistakes, "uninitialised", "uninitialised", 64, [words(128)], grid=2)
+
+
 def test_shared_memory_is_poisoned(mistakes):
     out = words(64)
     mistakes.launch("uninitialised", 1, 64, [out], checks=Checks(uninitialised=False, poison=0xA5))

@@ -62,6 +62,7 @@ class ScanInPlace:
         assert [column.evidence for column in scan.report.columns] == [column.evidence for column in report.columns]
 
 
+@pytest.mark.covering(default=1, long=2)
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"], ids=["feeds", "returns"])
 @pytest.mark.parametrize("places", [[], [300_000], [300_000, 1_000_000], [2 * TILE_BYTES - 3, 4 * TILE_BYTES]], ids=str)
 def test_scans_of_searched_tiles(monkeypatch: pytest.MonkeyPatch, end: bytes, places: list[int]) -> None:

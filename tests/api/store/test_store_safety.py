@@ -322,7 +322,7 @@ def model_of(count):
     return keys
 
 
-@pytest.mark.parametrize("times", [6, pytest.param(300, marks=pytest.mark.long), pytest.param(1000, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("times", [6, pytest.param(100, marks=pytest.mark.long), pytest.param(1000, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("key", ["n", None], ids=str)
 def test_a_writer_that_is_killed_at_any_time(times, key, tmp_path, request):
     draw = seeded(request.node.name)

@@ -48,7 +48,7 @@ inline void touch(const volatile void* p, u64 size, Access access, bool whole, c
     Fiber* me = device.running;
     if (!me || !ACCESSES_ARE_SEEN || size == 0) return;  // the program is still being loaded
     const u64 address = reinterpret_cast<u64>(p);
-    if (address - reinterpret_cast<u64>(me->stack) < device.launch->stack_bytes) return;
+    if (address - reinterpret_cast<u64>(device.stack) < device.stack_bytes) return;
     const bool is_write = writes(access);
     if (is_write) progress();
     const u64 in_statics = address - statics_low();

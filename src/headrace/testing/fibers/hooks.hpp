@@ -57,14 +57,13 @@ void __tsan_vptr_update(void**, void*) {}
 
 void __sanitizer_cov_trace_pc() {
     using namespace headrace::fibers;
-    if (!device.running) return;
-    if (static_cast<char*>(__builtin_frame_address(0)) < device.running->stack + STACK_LEFT)
-        stop(FaultKind::STACK, FIBERS_HERE);
+    // While a program is loaded, no thread runs and `stack` is null.
+    if (static_cast<char*>(__builtin_frame_address(0)) < device.stack + STACK_LEFT) stop(FaultKind::STACK, FIBERS_HERE);
     ++device.alone;
 #if defined(FIBERS_NO_ACCESS_HOOKS)
-    if (device.alone % 64 == 0) interleave(FIBERS_HERE);
+    if (device.alone % 64 == 0 && device.running) interleave(FIBERS_HERE);
 #else
-    if (device.alone % (1u << 20) == 0) {
+    if (device.alone % (1u << 20) == 0 && device.running) {
         if (device.alone >= 1u << 28) stop(FaultKind::ENDLESS, FIBERS_HERE);
         if (now() > device.deadline) stop(FaultKind::TIME, FIBERS_HERE);
     }

@@ -81,6 +81,18 @@ class _EntryStruct(ctypes.Structure):
     _fields_ = (("call", ctypes.c_void_p), ("count", ctypes.c_uint32), ("kinds", ctypes.c_void_p), ("sizes", ctypes.c_void_p))
 
 
+class _PagesStruct(ctypes.Structure):
+    _fields_ = (("memory", ctypes.c_void_p), ("bytes", ctypes.c_uint64))
+
+
+class _MemoryStruct(ctypes.Structure):
+    _fields_ = (("blocks", _PagesStruct), ("cells", _PagesStruct), ("epochs", ctypes.c_uint64))
+
+
+_idle_memory: list[_MemoryStruct] = []
+"""Memory of fibers that no launch uses now, for the next launch of any program."""
+
+
 class _LaunchStruct(ctypes.Structure):
     _fields_ = (
         ("grid", Index),
@@ -100,6 +112,7 @@ class _LaunchStruct(ctypes.Structure):
         ("find_races", ctypes.c_uint32),
         ("find_uninitialised", ctypes.c_uint32),
         ("find_spins", ctypes.c_uint32),
+        ("memory", ctypes.POINTER(_MemoryStruct)),
     )
 
 
@@ -160,6 +173,10 @@ def run(library: Library, entry: str, args: Sequence[object], config: HarnessLau
         raise OptionError(f"a block has at most {_MAX_THREADS} threads, not {block.x} x {block.y} x {block.z}")
     pointers = (ctypes.c_void_p * max(1, len(values)))(*(ctypes.addressof(value) for value in values))
     reached = (RangeStruct * max(1, len(ranges)))(*ranges)
+    try:
+        memory = _idle_memory.pop()
+    except IndexError:
+        memory = _MemoryStruct()
     launch = _LaunchStruct(
         grid,
         block,
@@ -178,11 +195,13 @@ def run(library: Library, entry: str, args: Sequence[object], config: HarnessLau
         checks.races,
         checks.uninitialised,
         checks.spins,
+        ctypes.pointer(memory),
     )
     counts, finding = _CountsStruct(), FindingStruct()
     code = library.native.fibers_launch(
         ctypes.byref(described), ctypes.byref(launch), ctypes.byref(counts), ctypes.byref(finding)
     )
+    _idle_memory.append(memory)
     if code == 2:
         raise MemoryError("there is no address space for the fibers' stacks")
     if code:

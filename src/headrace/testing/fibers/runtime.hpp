@@ -28,9 +28,9 @@ inline char* map(u64 bytes) {
     return p == MAP_FAILED ? nullptr : static_cast<char*>(p);
 }
 
-// Memory of a slot from zeroed pages: block, stacks, static variables, cells, dynamic memory.
+// Memory of a slot: block, stacks, static variables, dynamic memory.
 struct BlockLayout {
-    u64 stacks, statics, cells, dynamic, bytes;
+    u64 stacks, statics, dynamic, bytes;
 };
 
 inline u64 pages(u64 bytes) { return (bytes + 4095) / 4096 * 4096 + 4096; }
@@ -39,37 +39,31 @@ inline BlockLayout layout_of(const LaunchRequest& launch) {
     BlockLayout layout{};
     layout.stacks = pages(sizeof(BlockState));
     layout.statics = layout.stacks + pages(launch.stack_bytes * device.threads);
-    layout.cells = layout.statics + pages(statics_size());
-    layout.dynamic = layout.cells + pages((statics_size() + launch.shared) * sizeof(Cell));
+    layout.dynamic = layout.statics + pages(statics_size());
     layout.bytes = layout.dynamic + pages(launch.shared) + DYNAMIC_ALIGNMENT;
     return layout;
 }
 
-// Memory of the last launch, reused by one of the same shape, since fresh pages cost more than a small launch. Epochs
-// continue, so that cells of earlier launches are stale.
-struct MappedMemory {
-    char* memory;
-    u64 bytes;
-    BlockLayout layout;
-    u32 threads, slots;
-};
-MappedMemory mapped;
-constexpr u32 MAX_IDLE_THREADS = 4096;
-
-inline void drop_memory() {
-    if (mapped.memory) munmap(mapped.memory, mapped.bytes);
-    mapped = {};
+// Return memory of `bytes` at least, or nullptr if there is none. It is zeroed if more than before is mapped.
+inline char* take(MappedPages& mapping, u64 bytes) {
+    if (bytes > mapping.bytes) {
+        if (mapping.memory) munmap(mapping.memory, mapping.bytes);
+        const u64 rounded = 1ull << (64 - __builtin_clzll(bytes));
+        mapping = {map(rounded), rounded};
+        if (!mapping.memory) mapping.bytes = 0;
+    }
+    return mapping.memory;
 }
 
-inline char* take_memory(const BlockLayout& layout) {
-    const bool same = mapped.memory && memcmp(&mapped.layout, &layout, sizeof layout) == 0 &&
-                      mapped.threads == device.threads && mapped.slots == device.slots;
-    if (same && device.epochs < 1u << 31) return mapped.memory;
-    drop_memory();
-    device.epochs = 0;
-    char* memory = map(layout.bytes * device.slots);
-    if (memory) mapped = {memory, layout.bytes * device.slots, layout, device.threads, device.slots};
-    return memory;
+// Return cells whose epochs are 0 or earlier than the next.
+inline Cell* take_cells(FiberMemory& memory, u64 count) {
+    if (memory.epochs >= 1u << 31) {
+        munmap(memory.cells.memory, memory.cells.bytes);
+        memory.cells = {};
+        memory.epochs = 0;
+    }
+    device.epochs = static_cast<u32>(memory.epochs);
+    return reinterpret_cast<Cell*>(take(memory.cells, (count + 1) * sizeof(Cell)));
 }
 
 [[noreturn]] void run_thread();
@@ -191,6 +185,7 @@ inline void prepare(const LaunchRequest& launch) {
     // High enough that every thread that can run has had its turn in any random order.
     device.spin_limit = 4096 + 512ull * device.threads * device.slots;
     device.deadline = now() + launch.seconds;
+    device.stack_bytes = launch.stack_bytes;
     device.touched_low = ~0ull;
 #if defined(FIBERS_NO_ACCESS_HOOKS)
     device.spin_limit = ~0ull;  // plain stores also count as progress, and are not observed
@@ -287,18 +282,18 @@ private:
 FIBERS_EXPORT int fibers_launch(const Entry* entry, const LaunchRequest* launch, LaunchCounts* counts,
                                 Finding* finding) {
     const TrapHandler handler;
-    const u32 epochs = device.epochs;
     device = Device{};
-    device.epochs = epochs;
     device.launch = launch;
     device.entry = entry;
     prepare(*launch);
     const BlockLayout layout = layout_of(*launch);
-    char* memory = take_memory(layout);
+    const u64 shared_bytes = statics_size() + launch->shared;
+    char* memory = take(launch->memory->blocks, layout.bytes * device.slots);
+    Cell* cells = take_cells(*launch->memory, shared_bytes * device.slots);
     const u64 followed = followed_bytes(*launch);
-    char* cells = map(followed);
-    if (!memory || !cells) return 2;
-    lay_out(*launch, cells);
+    char* written = map(followed);
+    if (!memory || !cells || !written) return 2;
+    lay_out(*launch, written);
     fill_bytes(__start_fibers_shared, launch->poison, statics_size());
     for (u32 slot = 0; slot < device.slots; ++slot) {
         char* at = memory + slot * layout.bytes;
@@ -306,7 +301,7 @@ FIBERS_EXPORT int fibers_launch(const Entry* entry, const LaunchRequest* launch,
         block.slot = slot;
         block.stacks = at + layout.stacks;
         block.statics = at + layout.statics;
-        block.cells = reinterpret_cast<Cell*>(at + layout.cells);
+        block.cells = cells + slot * shared_bytes;
         block.dynamic = reinterpret_cast<char*>((reinterpret_cast<u64>(at + layout.dynamic) + DYNAMIC_ALIGNMENT - 1) /
                                                 DYNAMIC_ALIGNMENT * DYNAMIC_ALIGNMENT);
         device.resident[slot] = &block;
@@ -315,14 +310,14 @@ FIBERS_EXPORT int fibers_launch(const Entry* entry, const LaunchRequest* launch,
     do {
         if (device.vacant) begin_block(*device.vacant);
         device.vacant = nullptr;
-        device.running = any_of(*device.resident[pick(device.ready_blocks, before_first())]);
-        if (device.loaded != device.running->block) load_statics(*device.running->block);
+        make_running(any_of(*device.resident[pick(device.ready_blocks, before_first())]));
         fibers_switch(&device.caller, device.running->stack_pointer);
     } while (device.vacant);
     device.running = nullptr;
+    device.stack = nullptr;
     if (device.finding.found != FaultKind::NOTHING) collect_waiting();
-    munmap(cells, followed);
-    if (device.threads * device.slots > MAX_IDLE_THREADS) drop_memory();
+    munmap(written, followed);
+    launch->memory->epochs = device.epochs;
     *counts = device.counts;
     *finding = device.finding;
     return device.finding.found != FaultKind::NOTHING;

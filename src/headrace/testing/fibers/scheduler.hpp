@@ -100,12 +100,17 @@ inline void make_wait(BlockState& block, u32 warp, u32 lanes) {
 
 void load_statics(BlockState& block);  // shared.hpp
 
+inline void make_running(Fiber* fiber) {
+    if (device.loaded != fiber->block) load_statics(*fiber->block);
+    device.running = fiber;
+    device.stack = fiber->stack;
+}
+
 inline void go_to(Fiber* to) {
     Fiber* from = device.running;
     if (to == from) return;
     ++device.counts.switches;
-    if (device.loaded != to->block) load_statics(*to->block);
-    device.running = to;
+    make_running(to);
     fibers_switch(&from->stack_pointer, to->stack_pointer);
 }
 

@@ -110,6 +110,18 @@ struct AddressRange {
     u16 writable, unwritten;  // whether it may be written; whether it has no content yet
 };
 
+struct MappedPages {
+    char* memory;
+    u64 bytes;
+};
+
+// Memory that launches of all programs use in turn, since fresh pages cost more than a small launch. Cells are an
+// array, and epochs continue from launch to launch, so cells of earlier launches are stale.
+struct FiberMemory {
+    MappedPages blocks, cells;
+    u64 epochs;
+};
+
 struct LaunchRequest {
     Index grid, block;
     u64 shared;  // bytes of dynamic shared memory
@@ -125,6 +137,7 @@ struct LaunchRequest {
     u32 ascending;  // blocks start in the order of their indices
     u32 poison;     // initial byte of shared memory
     u32 find_races, find_uninitialised, find_spins;
+    FiberMemory* memory;
 };
 
 struct LaunchCounts {
@@ -155,6 +168,8 @@ struct Device {
     const LaunchRequest* launch;
     const Entry* entry;
     Fiber* running;
+    const char* stack;  // lowest byte of its stack, or nullptr
+    u64 stack_bytes;
     void* caller;  // stack pointer of the launching thread
     BlockState* resident[MAX_RESIDENT];
     u32 ready_blocks;
