@@ -1,0 +1,342 @@
+"""Numbers the rows that are keys of a map in device memory, from 0 on: texts, or rows of several columns.
+
+A slab hash has the number of each hash of 64 bits, and the columns have the row of each number, which is compared. No two
+numbered rows have one hash: if a new row has that of other values, all rows are hashed by another secret. Secrets are random, so
+this is rare.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, NamedTuple, Self, cast
+
+import numpy as np  # a dependency of cuda-core
+
+from headrace import _native
+from headrace.arrange.gather.selected_rows import RowMarks
+from headrace.arrange.gather.take_gpu import Taker
+from headrace.arrange.partition_rows.row_columns import ComparedPairs, RowColumn, row_hashes
+from headrace.arrange.gather.tuning import SELECTED_THREADS as THREADS
+from headrace.columns.column import Column
+from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
+from headrace.columns.types import DataType
+from headrace.core.errors import MemoryLimitError
+from headrace.core.layouts.layout import layout
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
+from headrace.index.hash_map.gpu.slab_kernels import Rows
+from headrace.index.hash_map.gpu.tables.row_groups import row_group_entry
+from headrace.index.hash_map.gpu.tables.slab_hash import SlabHash
+from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
+
+MAX_ROWS = (1 << 32) - 1
+TEXTS = DataType("large_string")
+_COMPARED = layout("ComparedColumn").argument
+_FILE = "index/hash_map/gpu/numbered_rows.cu"
+_SIGNATURES = {
+    "mark_new_rows": "PPPQPPP",
+    "put_numbers": "PPQIP",
+    "number_from": "PQI",
+    "measure_texts": f"{_COMPARED}PQP",
+    "append_texts": f"{_COMPARED}PQPQPP",
+    "copy_kept": "PQP",
+    "size_texts": "PPQP",
+    "find_word_begins": "PQP",
+    "put_text_words": "PPPQQP",
+}
+_DEFINES, _ROW_DEFINES = {"HR_THREADS": THREADS}, {"HR_ROW": "u32", "HR_THREADS": THREADS}
+_WIDTHS = (8, 4)  # bytes of a hash and of a number
+_WARP = 32
+
+RowHashes = Callable[[Launcher, Iterable[RowColumn], int, int], DeviceBuffer]  # given columns, number of rows, and secret
+
+
+def launch(launcher: Launcher, name: str, threads: int, args: Sequence[Any]) -> None:
+    """Launch a kernel of numbered_rows.cu with at least that number of threads."""
+    if threads:
+        launcher.launch(_entry(name), _shape(threads), args)
+
+
+@dataclass(slots=True)
+class GrowingBuffer:
+    """Device memory whose size doubles."""
+
+    buffer: DeviceBuffer
+
+    @classmethod
+    def of(cls, launcher: Launcher, nbytes: int = 256) -> GrowingBuffer:
+        """Return memory of zeros."""
+        return cls(launcher.allocate(nbytes, fill=0))
+
+    def reserve(self, launcher: Launcher, used: int, nbytes: int) -> None:
+        """Make sure that there are `nbytes`, of which the first `used` are kept. Raise MemoryLimitError; then nothing changes."""
+        if nbytes > self.buffer.nbytes:
+            self.buffer = self._copied(launcher, used, max(nbytes + 3, 2 * self.buffer.nbytes) // 4 * 4)
+
+    def copy(self, launcher: Launcher) -> GrowingBuffer:
+        """Return a copy."""
+        return GrowingBuffer(self._copied(launcher, self.buffer.nbytes, self.buffer.nbytes))
+
+    def _copied(self, launcher: Launcher, used: int, nbytes: int) -> DeviceBuffer:
+        target = launcher.allocate(nbytes)
+        words = -(-used // 4)
+        launch(launcher, "copy_kept", words, (self.buffer, words, target))
+        return target
+
+
+@dataclass(frozen=True, slots=True)
+class KeptColumn:
+    """A column of the numbered rows: numbers, or texts with offsets of 8 bytes."""
+
+    values: GrowingBuffer
+    offsets: GrowingBuffer | None  # None for a column of numbers
+    width: int  # bytes of a number or of an offset
+
+    @classmethod
+    def of(cls, launcher: Launcher, width: int) -> KeptColumn:
+        """Return a column without rows. `width`: bytes of a number, 0 for texts."""
+        return cls(GrowingBuffer.of(launcher), None if width else GrowingBuffer.of(launcher), width or 8)
+
+    def rows(self, first: int, count: int) -> Column:
+        """Return some rows as a column; numbers as unsigned ones with their bits."""
+        values: Any = self.values.buffer
+        if self.offsets is None:
+            return Column(DataType(f"uint{8 * self.width}"), count, 0, values, offset=first)
+        offsets: Any = self.offsets.buffer
+        return Column(TEXTS, count, 0, values, offsets=offsets, offset=first)
+
+    def put_numbers(self, rows: Taker, given: Column, size: int) -> None:
+        """Append rows of a column of numbers to `size` ones."""
+        width, source = self.width, cast("Any", given.values)
+        self.values.reserve(rows.launcher, size * width, (size + rows.count) * width)
+        target = BufferSlice(self.values.buffer, size * width, rows.count * width)
+        rows.items(BufferSlice(source, given.offset * width), width, target)
+
+    def copy(self, launcher: Launcher) -> KeptColumn:
+        """Return a copy."""
+        offsets = None if self.offsets is None else self.offsets.copy(launcher)
+        return replace(self, values=self.values.copy(launcher), offsets=offsets)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its memory."""
+        return self.values.buffer.nbytes + (0 if self.offsets is None else self.offsets.buffer.nbytes)
+
+
+class _Batch(NamedTuple):
+    """Rows of a caller, with the number and the verdict of each. The numbers of other verdicts than `EQUAL` mean nothing."""
+
+    given: Mapping[str, Column]
+    columns: Mapping[str, RowColumn]
+    hashes: DeviceBuffer
+    rows: Taker
+    numbers: DeviceBuffer
+    verdicts: DeviceBuffer | None  # numbers of 4 bytes, and a byte for each; None if all rows have a number
+
+
+class _NewRows(NamedTuple):
+    """The rows of a batch that get numbers."""
+
+    rows: Taker
+    begins: Mapping[str, DeviceBuffer]
+    sizes: Mapping[str, int]  # bytes of the texts before each one, and of all, for each column of texts
+
+
+class Numbers(NamedTuple):
+    """Memory for the numbers of rows: their count, and the bytes of each, 4 or 8. A row without a number gets all bits set."""
+
+    buffer: DeviceBuffer
+    count: int
+    width: int
+
+    def put(self, launcher: Launcher, batch: _Batch) -> None:
+        """Write the numbers of a batch."""
+        launch(launcher, "put_numbers", self.count, (batch.verdicts, batch.numbers, self.count, self.width, self.buffer))
+
+
+class NumberedRows:
+    """The distinct rows that were added, and their numbers.
+
+    `widths`: bytes of the numbers of each column by its name, 0 for texts.
+    `tuning`, `hashes`: sizes of the slab hash, and the function that hashes rows; tests pass others.
+    """
+
+    def __init__(
+        self,
+        launcher: Launcher,
+        widths: Mapping[str, int],
+        *,
+        tuning: SlabTuning = SLAB_TUNING,
+        hashes: RowHashes = row_hashes,
+    ) -> None:
+        self._tuning, self._hashes = tuning, hashes
+        self._secret = _native.process_secret()
+        self._columns = {name: KeptColumn.of(launcher, width) for name, width in widths.items()}
+        self._used = dict.fromkeys(widths, 0)  # bytes of the texts of each column
+        self._table = SlabHash(launcher, _WIDTHS, tuning=tuning)
+        self.size = 0  # number of rows
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the table and the columns."""
+        return self._table.nbytes + sum(column.nbytes for column in self._columns.values())
+
+    @property
+    def widths(self) -> dict[str, int]:
+        """Bytes of the numbers of each column by its name, 0 for texts."""
+        return {name: column.width if column.offsets is None else 0 for name, column in self._columns.items()}
+
+    def columns(self, first: int = 0) -> dict[str, Column]:
+        """Return the rows from a number on."""
+        return {name: column.rows(first, self.size - first) for name, column in self._columns.items()}
+
+    def find(self, launcher: Launcher, columns: Mapping[str, Column], numbers: Numbers) -> None:
+        """Write the number of each row."""
+        if numbers.count:
+            numbers.put(launcher, self._found(launcher, columns, numbers.count))
+
+    def add(self, launcher: Launcher, columns: Mapping[str, Column], numbers: Numbers) -> None:
+        """Write the number of each row, after rows without a number got one. The host waits.
+
+        Raise MemoryLimitError if the rows do not fit; then none got a number.
+        """
+        if not numbers.count:
+            return
+        batch = self._found(launcher, columns, numbers.count)
+        while (added := self._added(launcher, batch)) < 0:
+            self._hash_anew(launcher)
+            batch = self._found(launcher, columns, numbers.count)
+        if added:
+            found = launcher.allocate(4 * numbers.count)
+            self._table.find(launcher, Rows(batch.hashes, None, numbers.count), found, launcher.allocate(numbers.count))
+            batch = batch._replace(numbers=found, verdicts=None)
+        numbers.put(launcher, batch)
+
+    def remove_from(self, launcher: Launcher, number: int) -> None:
+        """Remove the rows from a number on. Their numbers are given again. The host waits."""
+        count = self.size - number
+        if count <= 0:
+            return
+        hashes = self._hashes(launcher, self._described(launcher, number).values(), count, self._secret)
+        self._table.erase(launcher, Rows(hashes, None, count), launcher.allocate(count))
+        for name, column in self._columns.items():
+            if column.offsets is not None:
+                self._used[name] = int(launcher.fetch(BufferSlice(column.offsets.buffer, 8 * number, 8)).view(np.uint64)[0])
+        self.size = number
+
+    def copy(self, launcher: Launcher) -> Self:
+        """Return a copy."""
+        result = copy(self)
+        result._columns = {name: column.copy(launcher) for name, column in self._columns.items()}  # noqa: SLF001  # a new object
+        result._used = dict(self._used)  # noqa: SLF001  # a new object
+        result._table = self._table.copy(launcher)  # noqa: SLF001  # a new object
+        return result
+
+    def _found(self, launcher: Launcher, columns: Mapping[str, Column], count: int) -> _Batch:
+        """Search the table for the hashes of rows, and compare these with the rows found."""
+        described = {name: RowColumn.of(launcher, column, self._secret) for name, column in columns.items()}
+        hashes = self._hashes(launcher, described.values(), count, self._secret)
+        rows, numbers, verdicts = Taker.of_all(launcher, count), launcher.allocate(4 * count), launcher.allocate(count)
+        self._table.find(launcher, Rows(hashes, None, count), numbers, verdicts)
+        launcher.launch(row_group_entry("begin_verdicts"), _shape(count, _ROW_DEFINES), (verdicts, count))
+        if self.size:
+            pairs = ComparedPairs(rows.rows, numbers, count, 4, verdicts)
+            pairs.compare(launcher, described, self._described(launcher), are_nulls_equal=True)
+        return _Batch(columns, described, hashes, rows, numbers, verdicts)
+
+    def _described(self, launcher: Launcher, first: int = 0) -> dict[str, RowColumn]:
+        return {name: RowColumn.of(launcher, column) for name, column in self.columns(first).items()}
+
+    def _added(self, launcher: Launcher, batch: _Batch) -> int:
+        """Number the rows that have no number, and return how many there are; -1 if a row has the hash of other values."""
+        collisions = launcher.allocate(8, fill=0)
+        assert batch.verdicts is not None
+        new = self._marked(launcher, batch.rows, batch.verdicts, None, collisions)
+        if new.count:
+            new = self._first_ones(launcher, batch, new, collisions)
+        measured, has_collisions = self._measured(launcher, batch, new, collisions)
+        if has_collisions:
+            return -1
+        if new.count:
+            self._append(launcher, batch, measured)
+        return new.count
+
+    def _marked(
+        self, launcher: Launcher, rows: Taker, verdicts: DeviceBuffer, firsts: DeviceBuffer | None, collisions: DeviceBuffer
+    ) -> Taker:
+        """Return the rows that `mark_new_rows` marks. The host waits for their number."""
+        marks = RowMarks.of(launcher, rows.count, THREADS)
+        args = (verdicts, rows.rows, firsts, rows.count, marks.bits, marks.counts, collisions)
+        launcher.launch(_entry("mark_new_rows"), marks.shape(), args)
+        some = marks.taker(4)
+        return rows if some is None else Taker(launcher, some.items(rows.rows, 4), some.count, 4)
+
+    def _first_ones(self, launcher: Launcher, batch: _Batch, new: Taker, collisions: DeviceBuffer) -> Taker:
+        """Return the first ones of equal rows."""
+        hashes, firsts, found = new.items(batch.hashes, 8), launcher.allocate(4 * new.count), launcher.allocate(new.count)
+        table = SlabHash(launcher, _WIDTHS, tuning=self._tuning)
+        table.upsert(launcher, Rows(hashes, new.rows, new.count), "min", "u")
+        table.find(launcher, Rows(hashes, None, new.count), firsts, found)
+        pairs = ComparedPairs(new.rows, firsts, new.count, 4, found)  # the byte of a present hash is that of `EQUAL`
+        pairs.compare(launcher, batch.columns, batch.columns, are_nulls_equal=True)
+        return self._marked(launcher, new, found, firsts, collisions)
+
+    def _measured(
+        self, launcher: Launcher, batch: _Batch, new: Taker, collisions: DeviceBuffer
+    ) -> tuple[_NewRows, bool]:
+        """Measure the texts of new rows. Return also whether there were collisions. The host waits."""
+        names = [name for name, column in self._columns.items() if column.offsets is not None] if new.count else []
+        answer = launcher.allocate(8 * (1 + len(names)), fill=0)
+        launch(launcher, "copy_kept", 2, (collisions, 2, answer))
+        begins = {}
+        for number, name in enumerate(names):
+            begins[name] = launcher.allocate(8 * new.count)
+            launch(launcher, "measure_texts", new.count, (batch.columns[name].compared, new.rows, new.count, begins[name]))
+            scan_string_sizes(launcher, begins[name], (new.count, 1), BufferSlice(answer, 8 + 8 * number, 8))
+        has_collisions, *sizes = launcher.fetch(answer).view(np.uint64).tolist()
+        return _NewRows(new, begins, dict(zip(names, sizes, strict=True))), has_collisions != 0
+
+    def _append(self, launcher: Launcher, batch: _Batch, new: _NewRows) -> None:
+        """Copy new rows, and give them the next numbers. If memory is refused, nothing has changed."""
+        size, count = self.size, new.rows.count
+        if size + count > MAX_ROWS:
+            raise MemoryLimitError("a map of texts or rows has had 2^32 - 1 keys; compact() removes those without a pair")
+        for name, column in self._columns.items():
+            if column.offsets is None:
+                column.put_numbers(new.rows, batch.given[name], size)
+            else:
+                used, nbytes = self._used[name], new.sizes[name]
+                column.values.reserve(launcher, used, used + nbytes)
+                column.offsets.reserve(launcher, 8 * (size + 1), 8 * (size + count + 1))
+                ends, bytes_ = BufferSlice(column.offsets.buffer, 8 * (size + 1)), column.values.buffer
+                args = (batch.columns[name].compared, new.rows.rows, count, new.begins[name], used, ends, bytes_)
+                launch(launcher, "append_texts", count * _WARP, args)
+        numbers, hashes = launcher.allocate(4 * count), new.rows.items(batch.hashes, 8)
+        launch(launcher, "number_from", count, (numbers, count, size))
+        self._table.upsert(launcher, Rows(hashes, numbers, count), "first", "u")
+        self.size = size + count
+        for name, nbytes in new.sizes.items():
+            self._used[name] += nbytes
+
+    def _hash_anew(self, launcher: Launcher) -> None:
+        """Make a table of hashes by another secret."""
+        while True:
+            self._secret = secrets.randbits(64) | 1
+            table = SlabHash(launcher, _WIDTHS, self.size, tuning=self._tuning)
+            rows = Taker.of_all(launcher, self.size)
+            hashes = self._hashes(launcher, self._described(launcher).values(), self.size, self._secret)
+            if not self.size or table.upsert(launcher, Rows(hashes, rows.rows, self.size), "first", "u") == self.size:
+                self._table = table
+                return
+
+
+def _shape(threads: int, defines: dict[str, Any] = _DEFINES) -> Shape:
+    return Shape(defines, -(-threads // THREADS), THREADS)
+
+
+@cache
+def _entry(name: str) -> Entry:
+    return Entry(_FILE, name, _SIGNATURES[name])
