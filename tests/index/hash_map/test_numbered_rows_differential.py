@@ -18,7 +18,7 @@ from headrace.arrange.sort.key_order import KeyOrder
 from headrace.columns.column import Column
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 from headrace.index.hash_map.gpu.tables.numbered_rows import NumberedRows, Numbers
-from headrace.index.hash_map.gpu.tables.sorted_rows import SortedRows
+from headrace.index.hash_map.gpu.tables.sorted_rows import Items, SortedRows
 from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.columns_cases import fetched, on_fibers
@@ -144,16 +144,18 @@ def test_sorted_rows(names: list[str]) -> None:
     numbered.add(table_of(random, 150, "plain"), 4)
     launcher, kept = numbered.launcher, numbered.kept()
     for count in (0, 1, 33, 180):
-        rows = random.integers(0, len(kept), count).astype("u4")
+        width = 4 + count % 2 * 4
+        rows = random.integers(0, len(kept), count).astype(f"u{width}")
         values = random.integers(0, 9, count).astype("i8")
         sorters = Sorters(launcher, HARNESS_TUNING, lambda: launcher.allocate(16, fill=0))
-        given = SortedRows(sorters, launcher.put(rows), count, launcher.put(values), 8)
+        given = SortedRows(sorters, count, Items(launcher.put(rows), width), Items(launcher.put(values), 8))
         given.by_values(KeyOrder.of("<i8"))
         orders = {name: KeyOrder.of(f"<i{COLUMNS[name]}") if COLUMNS[name] else None for name in names}
         given.by_columns(numbered.rows.columns(), orders)
         assert given.values is not None
-        numbers = launcher.fetch(given.rows).view("u4").tolist()
-        found = list(zip((kept[one] for one in numbers), launcher.fetch(given.values).view("i8").tolist(), strict=True))
+        numbers = launcher.fetch(given.rows.buffer).view(f"u{width}").tolist()
+        held = launcher.fetch(given.values.buffer).view("i8").tolist()
+        found = list(zip((kept[one] for one in numbers), held, strict=True))
         pairs = zip((kept[one] for one in rows.tolist()), values.tolist(), strict=True)
         assert found == sorted(pairs, key=lambda pair: (_sortable(pair[0]), pair[1]))
 

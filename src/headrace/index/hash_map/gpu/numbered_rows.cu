@@ -71,11 +71,23 @@ extern "C" __global__ void __launch_bounds__(threads) copy_kept(const u32* sourc
     if (i < words) target[i] = source[i];
 }
 
+// Numbers of kept rows, of 4 or 8 bytes.
+struct KeptRows {
+    const void* numbers;
+    u32 width;
+
+    HR_MEMBER u64 operator[](u64 i) const {
+        return width == 4 ? static_cast<const u32*>(numbers)[i] : static_cast<const u64*>(numbers)[i];
+    }
+};
+
 // Writes the bytes of kept texts, whose offsets have 8 bytes.
 extern "C" __global__ void __launch_bounds__(threads)
-    size_texts(const u64* offsets, const u32* rows, u64 count, u64* sizes) {
+    size_texts(const u64* offsets, const void* numbers, u32 width, u64 count, u64* sizes) {
     const u64 i = thread_row();
-    if (i < count) sizes[i] = offsets[rows[i] + u64{1}] - offsets[rows[i]];
+    if (i >= count) return;
+    const u64 row = KeptRows{numbers, width}[i];
+    sizes[i] = offsets[row + 1] - offsets[row];
 }
 
 // Writes for each word of the longest text the first of the sizes, which ascend, that has a byte in the word.
@@ -88,10 +100,11 @@ extern "C" __global__ void __launch_bounds__(threads) find_word_begins(const u64
 
 // Writes a word of each text as a number whose order is that of the bytes, with zeros after the text.
 extern "C" __global__ void __launch_bounds__(threads)
-    put_text_words(const u64* offsets, const u8* bytes, const u32* rows, u64 count, u64 word, u64* words) {
+    put_text_words(const u64* offsets, const u8* bytes, const void* numbers, u32 width, u64 count, u64 word,
+                   u64* words) {
     const u64 i = thread_row();
     if (i >= count) return;
-    const u64 begin = offsets[rows[i]], size = offsets[rows[i] + u64{1}] - begin;
+    const u64 row = KeptRows{numbers, width}[i], begin = offsets[row], size = offsets[row + 1] - begin;
     u64 result = 0;
     for (u64 at = 8 * word; at < 8 * word + 8; ++at) result = result << 8 | (at < size ? bytes[begin + at] : 0);
     words[i] = result;

@@ -19,8 +19,8 @@ import numpy as np  # a dependency of cuda-core
 from headrace import _native
 from headrace.arrange.gather.selected_rows import RowMarks
 from headrace.arrange.gather.take_gpu import Taker
-from headrace.arrange.partition_rows.row_columns import ComparedPairs, RowColumn, row_hashes
 from headrace.arrange.gather.tuning import SELECTED_THREADS as THREADS
+from headrace.arrange.partition_rows.row_columns import ComparedPairs, RowColumn, row_hashes
 from headrace.columns.column import Column
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
 from headrace.columns.types import DataType
@@ -43,9 +43,9 @@ _SIGNATURES = {
     "measure_texts": f"{_COMPARED}PQP",
     "append_texts": f"{_COMPARED}PQPQPP",
     "copy_kept": "PQP",
-    "size_texts": "PPQP",
+    "size_texts": "PPIQP",
     "find_word_begins": "PQP",
-    "put_text_words": "PPPQQP",
+    "put_text_words": "PPPIQQP",
 }
 _DEFINES, _ROW_DEFINES = {"HR_THREADS": THREADS}, {"HR_ROW": "u32", "HR_THREADS": THREADS}
 _WIDTHS = (8, 4)  # bytes of a hash and of a number
@@ -145,7 +145,8 @@ class _NewRows(NamedTuple):
     sizes: Mapping[str, int]  # bytes of the texts before each one, and of all, for each column of texts
 
 
-class Numbers(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Numbers:
     """Memory for the numbers of rows: their count, and the bytes of each, 4 or 8. A row without a number gets all bits set."""
 
     buffer: DeviceBuffer
@@ -284,9 +285,7 @@ class NumberedRows:
         pairs.compare(launcher, batch.columns, batch.columns, are_nulls_equal=True)
         return self._marked(launcher, new, found, firsts, collisions)
 
-    def _measured(
-        self, launcher: Launcher, batch: _Batch, new: Taker, collisions: DeviceBuffer
-    ) -> tuple[_NewRows, bool]:
+    def _measured(self, launcher: Launcher, batch: _Batch, new: Taker, collisions: DeviceBuffer) -> tuple[_NewRows, bool]:
         """Measure the texts of new rows. Return also whether there were collisions. The host waits."""
         names = [name for name, column in self._columns.items() if column.offsets is not None] if new.count else []
         answer = launcher.allocate(8 * (1 + len(names)), fill=0)
