@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 from headrace.arrange.gather.take_gpu import Taker
@@ -137,12 +138,12 @@ class DeviceKeyNumbers:
             columns = Taker(self._launcher, numbers, numbers.length, numbers.width).columns(self._rows.columns())
         return _array_of(GivenKeys(columns, []), self._context)
 
-    def held(self) -> dict[str, Column]:
-        """Return the keys of all numbers, which later changes leave as they are."""
-        return self._rows.columns()
+    def sorter(self) -> Callable[[Array, Array | None], tuple[Array, Array | None]]:
+        """Return a function that sorts items, which has the columns of all keys. Later changes leave these as they are."""
+        return partial(self._sorted_items, self._rows.columns())
 
-    def sorted_items(self, held: Mapping[str, Column], numbers: Array, values: Array | None) -> tuple[Array, Array | None]:
-        """Return the keys of numbers, ascending, and their values, all sorted in place. The owner of the keys is for callers."""
+    def _sorted_items(self, held: Mapping[str, Column], numbers: Array, values: Array | None) -> tuple[Array, Array | None]:
+        """Return the keys of numbers, ascending, and their values, which are sorted in place."""
         launcher, kinds, count = self._launcher, self._kinds, numbers.length
         with self._ordered(numbers):
             tuning = tuning_of(self._card.multiprocessors, self._card.capability)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from headrace import _native
@@ -84,29 +85,35 @@ class HostKeyNumbers:
 
     def keys_of(self, numbers: Array) -> Array:
         """Return the keys that have these numbers."""
-        return _array_of(take_rows(self.held(), numbers.as_numpy(), self.context.thread_count), self.context)
+        return _array_of(take_rows(self._all_texts(), numbers.as_numpy(), self.context.thread_count), self.context)
 
-    def held(self) -> Column:
+    def sorter(self) -> Callable[[Array, Array | None], tuple[Array, Array | None]]:
+        """Return a function that sorts items, which has a copy of all texts."""
+        return partial(_sorted_items, self.types, self.context, self._all_texts())
+
+    def _all_texts(self) -> Column:
         """Return the texts of all numbers, in their order."""
         ends, texts = self.texts.texts()
         return Column(_TEXTS, len(ends) // 8, 0, copy_of(texts), offsets=copy_of(bytes(8) + ends))
 
-    def sorted_items(self, held: Column, numbers: Array, values: Array | None) -> tuple[Array, Array | None]:
-        """Return the keys of numbers, ascending, and their values. The owner of the keys is for callers."""
-        np, threads = needed_numpy("items()"), self.context.thread_count
-        present = np.unique(numbers.as_numpy())
-        column = take_rows(held, present, threads)
-        texts = pieces_of(column)
-        order = np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
-        ranks = np.empty_like(order)
-        ranks[order] = np.arange(len(order))
-        keys: Any = ranks[np.searchsorted(present, numbers.as_numpy())]
-        if values is not None:
-            by_value = sort_pairs(values.owner, keys, total_order=True, context=self.context)
-            keys, found = sort_pairs(by_value.values, by_value.keys, context=self.context)
-            values = host_array(found, values.typestr)
-        else:
-            keys = np.sort(keys)
-        result = take_rows(column, order[keys], threads)
-        columns = self.types.columns
-        return _array_of(unpacked_rows(result, columns, threads) if columns else result, self.context, len(keys)), values
+
+def _sorted_items(
+    types: PairTypes, context: Context, held: Column, numbers: Array, values: Array | None
+) -> tuple[Array, Array | None]:
+    """Return the keys of numbers, ascending, and their values. `held`: the texts of all numbers."""
+    np, threads = needed_numpy("items()"), context.thread_count
+    present = np.unique(numbers.as_numpy())
+    column = take_rows(held, present, threads)
+    texts = pieces_of(column)
+    order = np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(len(order))
+    keys: Any = ranks[np.searchsorted(present, numbers.as_numpy())]
+    if values is not None:
+        by_value = sort_pairs(values.owner, keys, total_order=True, context=context)
+        keys, found = sort_pairs(by_value.values, by_value.keys, context=context)
+        values = host_array(found, values.typestr)
+    else:
+        keys = np.sort(keys)
+    result = take_rows(column, order[keys], threads)
+    return _array_of(unpacked_rows(result, types.columns, threads) if types.columns else result, context, len(keys)), values

@@ -26,6 +26,8 @@ from headrace.index.hash_map.results import DeviceRef
 
 NumberMap = TypeVar("NumberMap", bound=TableBackend)
 Result = TypeVar("Result")
+SortItems = Callable[[Array, Array | None], tuple[Array, Array | None]]
+"""Returns the keys of numbers, ascending, and their values. The owner of the keys is for callers."""
 
 
 class KeyNumbers(Protocol):
@@ -55,11 +57,8 @@ class KeyNumbers(Protocol):
     def keys_of(self, numbers: Array, /) -> Array:
         """Return the keys that have these numbers."""
 
-    def held(self) -> Any:
-        """Return the keys of all numbers for `sorted_items`. Later changes leave them as they are."""
-
-    def sorted_items(self, held: Any, numbers: Array, values: Array | None, /) -> tuple[Array, Array | None]:
-        """Return the keys of numbers, ascending, and their values. The owner of the keys is for callers."""
+    def sorter(self) -> SortItems:
+        """Return a function for the numbers as they are now."""
 
 
 def given_keys(keys: Any, types: PairTypes, context: Context) -> Array:
@@ -135,9 +134,8 @@ class _TextTable(ABC, Generic[NumberMap]):
     def items(self) -> tuple[Array, Array | None]:
         """Return keys and values, ascending; the owner of the keys is for callers. Updates wait while both are copied."""
         with self._lock:  # else `compact` may remove a key between the two copies
-            keys, pairs = self._state.keys, self._state.map.items()
-            held = keys.held()
-        return keys.sorted_items(held, *pairs)
+            sort, pairs = self._state.keys.sorter(), self._state.map.items()
+        return sort(*pairs)
 
     def device_ref(self) -> DeviceRef:
         """Refuse to give a table to kernels."""
