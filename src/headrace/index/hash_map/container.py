@@ -114,7 +114,7 @@ class HashContainer(ForeignNames, Generic[BackendType]):
         Raises
         ------
         UnsupportedDeviceError
-            The map is on the CPU.
+            The map is on the CPU, or its keys are texts or have several columns.
         """
         return self._backend.device_ref()
 
