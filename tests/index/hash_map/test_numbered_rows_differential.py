@@ -18,7 +18,7 @@ from headrace.arrange.sort.key_order import KeyOrder
 from headrace.columns.column import Column
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 from headrace.index.hash_map.gpu.tables.numbered_rows import NumberedRows, Numbers
-from headrace.index.hash_map.gpu.tables.sorted_rows import Items, SortedRows
+from headrace.index.hash_map.gpu.tables.sorted_rows import ItemBuffer, SortedRows
 from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.columns_cases import fetched, on_fibers
@@ -148,7 +148,7 @@ def test_sorted_rows(names: list[str]) -> None:
         rows = random.integers(0, len(kept), count).astype(f"u{width}")
         values = random.integers(0, 9, count).astype("i8")
         sorters = Sorters(launcher, HARNESS_TUNING, lambda: launcher.allocate(16, fill=0))
-        given = SortedRows(sorters, count, Items(launcher.put(rows), width), Items(launcher.put(values), 8))
+        given = SortedRows(sorters, count, ItemBuffer(launcher.put(rows), width), ItemBuffer(launcher.put(values), 8))
         given.by_values(KeyOrder.of("<i8"))
         orders = {name: KeyOrder.of(f"<i{COLUMNS[name]}") if COLUMNS[name] else None for name in names}
         given.by_columns(numbered.rows.columns(), orders)

@@ -253,9 +253,9 @@ class HashContainer(ForeignNames, Generic[BackendType]):
 
     def _keys(self, keys: Any, budget: Budget | None = None) -> Array:
         if self._types.has_text_keys:
-            from headrace.index.hash_map.text_map import given_keys  # needs NumPy
+            from headrace.index.hash_map.text_map import placed_keys  # needs NumPy
 
-            return given_keys(keys, self._types, self._context)
+            return placed_keys(keys, self._types, self._context)
         return array_of(keys, "keys", self._types.key, self._context, budget or self._context.new_budget())
 
     def _pairs(self, keys: Any, values: Any) -> tuple[Array, Array]:

@@ -26,7 +26,7 @@ from headrace.gpu.kernels.launcher import GpuLauncher
 from headrace.gpu.memory.pool import PoolBuffer
 from headrace.gpu.memory.scratch import COUNTERS
 from headrace.index.hash_map.gpu.tables.numbered_rows import NumberedRows, Numbers
-from headrace.index.hash_map.gpu.tables.sorted_rows import Items, SortedRows
+from headrace.index.hash_map.gpu.tables.sorted_rows import ItemBuffer, SortedRows
 from headrace.index.hash_map.pair_types import TEXT, PairTypes, array_of
 from headrace.index.hash_map.row_keys import columns_by_name, common_length, text_column
 from headrace.primitives.copy import copier
@@ -148,8 +148,8 @@ class DeviceKeyNumbers:
         with self._ordered(numbers):
             tuning = tuning_of(self._card.multiprocessors, self._card.capability)
             sorters = Sorters(launcher, tuning, lambda: launcher.allocate(COUNTERS, fill=0))
-            pairs = None if values is None else Items(values, values.width)
-            rows = SortedRows(sorters, count, Items(numbers, numbers.width), pairs)
+            pairs = None if values is None else ItemBuffer(values, values.width)
+            rows = SortedRows(sorters, count, ItemBuffer(numbers, numbers.width), pairs)
             if values is not None:
                 rows.by_values(KeyOrder.of(values.typestr, total_order=True))
             orders = {name: None if one == TEXT else KeyOrder.of(one, total_order=True) for name, one in kinds.items()}

@@ -61,7 +61,7 @@ class KeyNumbers(Protocol):
         """Return a function for the numbers as they are now."""
 
 
-def given_keys(keys: Any, types: PairTypes, context: Context) -> Array:
+def placed_keys(keys: Any, types: PairTypes, context: Context) -> Array:
     """Return the keys of a caller on the map's device, which `KeyNumbers` take.
 
     Raise OptionError if they do not have the types of the map's keys, some are null, or they are on another device.

@@ -1,5 +1,5 @@
-// Steps of the numbering of keys (numbered_rows.py): marks, numbers, and the texts that are kept, by row numbers of
-// 4 bytes; and the words by which kept texts are sorted.
+// Steps of the numbering of keys (numbered_rows.py): marks, numbers, and the texts that are kept. Rows of a batch have
+// numbers of 4 bytes. Kept texts are sorted by words (sorted_rows.py).
 //
 // Bytes moved per row. Marks: 1 or 8, and a bit. Numbers: 5, and a number. Texts: each byte twice, and 28.
 #include "arrange/gather/selected_rows.cuh"

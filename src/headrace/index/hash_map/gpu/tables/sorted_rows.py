@@ -24,7 +24,7 @@ from headrace.index.hash_map.gpu.tables.numbered_rows import launch
 _WORD_BYTES = 8
 
 
-class Items(NamedTuple):
+class ItemBuffer(NamedTuple):
     """Memory with items of some bytes."""
 
     buffer: DeviceBuffer
@@ -42,8 +42,8 @@ class SortedRows:
 
     sorters: Sorters
     count: int  # number of rows
-    rows: Items
-    values: Items | None
+    rows: ItemBuffer
+    values: ItemBuffer | None
 
     def by_values(self, order: KeyOrder) -> None:
         """Sort by the values."""
