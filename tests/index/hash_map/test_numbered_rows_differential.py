@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import headrace
-from headrace import Table
+from headrace import MemoryLimitError, Table
 from headrace.arrange.partition_rows.row_columns import RowColumn, row_hashes
 from headrace.arrange.sort.gpu.sort import Sorters
 from headrace.arrange.sort.gpu.tuning import HARNESS_TUNING
@@ -20,7 +20,7 @@ from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 from headrace.index.hash_map.gpu.tables.numbered_rows import NumberedRows, Numbers
 from headrace.index.hash_map.gpu.tables.sorted_rows import ItemBuffer, SortedRows
 from headrace.index.hash_map.gpu.tuning import SlabTuning
-from headrace.testing.fibers.launcher import FiberLauncher
+from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
 from tests.arrange.columns_cases import fetched, on_fibers
 
 pytestmark = pytest.mark.fibers
@@ -67,8 +67,8 @@ def rows_of(table: Table, names: list[str]) -> list[Row]:
 class Numbered:
     """Numbered rows in the harness, and what they should be."""
 
-    def __init__(self, names: list[str], secrets: int, order: str = "random") -> None:
-        self.launcher, self.names = FiberLauncher(order, 3), names
+    def __init__(self, names: list[str], secrets: int, launcher: FiberLauncher | None = None) -> None:
+        self.launcher, self.names = launcher or FiberLauncher("random", 3), names
         self.rows = NumberedRows(self.launcher, {one: COLUMNS[one] for one in names}, tuning=TUNING, hashes=FewBits(secrets))
         self.oracle: dict[Row, int] = {}
 
@@ -135,6 +135,42 @@ def test_removed_rows_and_copies() -> None:
     numbered.rows, numbered.oracle = copied, before
     numbered.check(second, 4)
     numbered.add(second[:10], 4)
+    assert numbered.kept() == list(numbered.oracle)
+
+
+class Refusing(FiberLauncher):
+    """Refuses an allocation after some others. `left`: their number; None for no refusal."""
+
+    left: int | None = None
+
+    def allocate(self, nbytes: int, *, fill: int | None = None) -> HostBuffer:
+        if self.left == 0:
+            raise MemoryLimitError("refused")
+        if self.left is not None:
+            self.left -= 1
+        return super().allocate(nbytes, fill=fill)
+
+
+@pytest.mark.parametrize("secrets", [0, 2])
+def test_refused_memory_changes_nothing(secrets: int) -> None:
+    """Each allocation of an addition is refused once."""
+    random, launcher = np.random.default_rng(9), Refusing("random", 2)
+    numbered = Numbered(["t", "i"], secrets, launcher)
+    first, second = table_of(random, 2 if secrets else 30, "plain"), table_of(random, 60, "plain")
+    numbered.add(first, 4)
+    given, target = numbered.given(second), launcher.allocate(4 * len(second))
+    for allocations in range(150):
+        launcher.left = allocations
+        try:
+            numbered.rows.add(launcher, given, Numbers(target, len(second), 4))
+            break
+        except MemoryLimitError:
+            launcher.left = None
+            assert numbered.kept() == list(numbered.oracle)
+            numbered.check(second, 4)
+    launcher.left = None
+    assert 15 < allocations < 150
+    numbered.add(second, 4)
     assert numbered.kept() == list(numbered.oracle)
 
 

@@ -323,12 +323,12 @@ class NumberedRows:
     def _hash_anew(self, launcher: Launcher) -> None:
         """Make a table of hashes by another secret."""
         while True:
-            self._secret = secrets.randbits(64) | 1
+            secret = secrets.randbits(64) | 1
             table = SlabHash(launcher, _WIDTHS, self.size, tuning=self._tuning)
             rows = Taker.of_all(launcher, self.size)
-            hashes = self._hashes(launcher, self._described(launcher).values(), self.size, self._secret)
+            hashes = self._hashes(launcher, self._described(launcher).values(), self.size, secret)
             if not self.size or table.upsert(launcher, Rows(hashes, rows.rows, self.size), "first", "u") == self.size:
-                self._table = table
+                self._table, self._secret = table, secret
                 return
 
 
