@@ -128,6 +128,7 @@ class DeviceKeyNumbers:
         """Return a copy."""
         result = copy(self)
         result._lock = threading.RLock()  # noqa: SLF001  # a new object
+        result._launcher = self._launcher.lasting()  # noqa: SLF001  # a new object; a launcher is for one thread at a time
         with self._lock, self._card.current():
             result._rows = self._rows.copy(self._launcher)  # noqa: SLF001  # a new object
         return result
@@ -162,9 +163,10 @@ class DeviceKeyNumbers:
     @contextmanager
     def _ordered(self, numbers: Array) -> Iterator[None]:
         """Order work of the GPU's own stream after the work that fills an array."""
-        own = take(DeviceArray(self._launcher.allocate(1), "|u1", 1))
-        with self._lock, self._card.current(), in_stream_of(own, numbers):
-            yield
+        with self._lock, self._card.current():
+            own = take(DeviceArray(self._launcher.allocate(1), "|u1", 1))
+            with in_stream_of(own, numbers):
+                yield
 
 
 def _numbers_of(column: Column, typestr: str) -> DeviceArray:
