@@ -36,7 +36,7 @@ def seconds_of(work: Callable[[], object]) -> float:
 
 
 def rates_of(count: int, types: Any, repeat: int) -> list[str]:
-    """Return the rates of insertions of new and of present keys, finds and items on the GPU; then new keys and finds of the CPU."""
+    """Return rates: insertions of new and of present keys, finds and items on the GPU, and new keys and finds on the CPU."""
     numbers = np.random.default_rng(count).integers(0, 1 << 40, count)
     text = "k,n\n" + "\n".join(f"key {number:05},{row}" for row, number in enumerate(numbers.tolist()))
     table = headrace.read_csv(text.encode(), dtypes={"k": "string", "n": "int64"})
