@@ -8,11 +8,10 @@ this is rare.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any, NamedTuple, Self, cast
+from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 import numpy as np  # a dependency of cuda-core
 
@@ -23,107 +22,19 @@ from headrace.arrange.gather.tuning import SELECTED_THREADS as THREADS
 from headrace.arrange.partition_rows.row_columns import ComparedPairs, RowColumn, row_hashes
 from headrace.columns.column import Column
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
-from headrace.columns.types import DataType
 from headrace.core.errors import MemoryLimitError
-from headrace.core.layouts.layout import layout
-from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
 from headrace.index.hash_map.gpu.slab_kernels import Rows
+from headrace.index.hash_map.gpu.tables.kept_columns import KeptColumn, NewTexts, launch, numbering_entry, shape_of
 from headrace.index.hash_map.gpu.tables.row_groups import row_group_entry
 from headrace.index.hash_map.gpu.tables.slab_hash import SlabHash
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
 
 MAX_ROWS = (1 << 32) - 1
-TEXTS = DataType("large_string")
-_COMPARED = layout("ComparedColumn").argument
-_FILE = "index/hash_map/gpu/numbered_rows.cu"
-_SIGNATURES = {
-    "mark_new_rows": "PPPQPPP",
-    "put_numbers": "PPQIP",
-    "number_from": "PQI",
-    "measure_texts": f"{_COMPARED}PQP",
-    "append_texts": f"{_COMPARED}PQPQPP",
-    "copy_kept": "PQP",
-    "size_texts": "PPIQP",
-    "find_word_begins": "PQP",
-    "put_text_words": "PPPIQQP",
-}
-_DEFINES, _ROW_DEFINES = {"HR_THREADS": THREADS}, {"HR_ROW": "u32", "HR_THREADS": THREADS}
+_ROW_DEFINES = {"HR_ROW": "u32", "HR_THREADS": THREADS}
 _WIDTHS = (8, 4)  # bytes of a hash and of a number
-_WARP = 32
 
 RowHashes = Callable[[Launcher, Iterable[RowColumn], int, int], DeviceBuffer]  # given columns, number of rows, and secret
-
-
-def launch(launcher: Launcher, name: str, threads: int, args: Sequence[Any]) -> None:
-    """Launch a kernel of numbered_rows.cu with at least that number of threads."""
-    if threads:
-        launcher.launch(_entry(name), _shape(threads), args)
-
-
-@dataclass(slots=True)
-class GrowingBuffer:
-    """Device memory whose size doubles."""
-
-    buffer: DeviceBuffer
-
-    @classmethod
-    def of(cls, launcher: Launcher, nbytes: int = 256) -> GrowingBuffer:
-        """Return memory of zeros."""
-        return cls(launcher.allocate(nbytes, fill=0))
-
-    def reserve(self, launcher: Launcher, used: int, nbytes: int) -> None:
-        """Make sure that there are `nbytes`, of which the first `used` are kept. Raise MemoryLimitError; then nothing changes."""
-        if nbytes > self.buffer.nbytes:
-            self.buffer = self._copied(launcher, used, max(nbytes + 3, 2 * self.buffer.nbytes) // 4 * 4)
-
-    def copy(self, launcher: Launcher) -> GrowingBuffer:
-        """Return a copy."""
-        return GrowingBuffer(self._copied(launcher, self.buffer.nbytes, self.buffer.nbytes))
-
-    def _copied(self, launcher: Launcher, used: int, nbytes: int) -> DeviceBuffer:
-        target = launcher.allocate(nbytes)
-        words = -(-used // 4)
-        launch(launcher, "copy_kept", words, (self.buffer, words, target))
-        return target
-
-
-@dataclass(frozen=True, slots=True)
-class KeptColumn:
-    """A column of the numbered rows: numbers, or texts with offsets of 8 bytes."""
-
-    values: GrowingBuffer
-    offsets: GrowingBuffer | None  # None for a column of numbers
-    width: int  # bytes of a number or of an offset
-
-    @classmethod
-    def of(cls, launcher: Launcher, width: int) -> KeptColumn:
-        """Return a column without rows. `width`: bytes of a number, 0 for texts."""
-        return cls(GrowingBuffer.of(launcher), None if width else GrowingBuffer.of(launcher), width or 8)
-
-    def rows(self, first: int, count: int) -> Column:
-        """Return some rows as a column; numbers as unsigned ones with their bits."""
-        values: Any = self.values.buffer
-        if self.offsets is None:
-            return Column(DataType(f"uint{8 * self.width}"), count, 0, values, offset=first)
-        offsets: Any = self.offsets.buffer
-        return Column(TEXTS, count, 0, values, offsets=offsets, offset=first)
-
-    def put_numbers(self, rows: Taker, given: Column, size: int) -> None:
-        """Append rows of a column of numbers to `size` ones."""
-        width, source = self.width, cast("Any", given.values)
-        self.values.reserve(rows.launcher, size * width, (size + rows.count) * width)
-        target = BufferSlice(self.values.buffer, size * width, rows.count * width)
-        rows.items(BufferSlice(source, given.offset * width), width, target)
-
-    def copy(self, launcher: Launcher) -> KeptColumn:
-        """Return a copy."""
-        offsets = None if self.offsets is None else self.offsets.copy(launcher)
-        return replace(self, values=self.values.copy(launcher), offsets=offsets)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of its memory."""
-        return self.values.buffer.nbytes + (0 if self.offsets is None else self.offsets.buffer.nbytes)
 
 
 class _Batch(NamedTuple):
@@ -242,7 +153,7 @@ class NumberedRows:
         hashes = self._hashes(launcher, described.values(), count, self._secret)
         rows, numbers, verdicts = Taker.of_all(launcher, count), launcher.allocate(4 * count), launcher.allocate(count)
         self._table.find(launcher, Rows(hashes, None, count), numbers, verdicts)
-        launcher.launch(row_group_entry("begin_verdicts"), _shape(count, _ROW_DEFINES), (verdicts, count))
+        launcher.launch(row_group_entry("begin_verdicts"), shape_of(count, _ROW_DEFINES), (verdicts, count))
         if self.size:
             pairs = ComparedPairs(rows.rows, numbers, count, 4, verdicts)
             pairs.compare(launcher, described, self._described(launcher), are_nulls_equal=True)
@@ -271,7 +182,7 @@ class NumberedRows:
         """Return the rows that `mark_new_rows` marks. The host waits for their number."""
         marks = RowMarks.of(launcher, rows.count, THREADS)
         args = (verdicts, rows.rows, firsts, rows.count, marks.bits, marks.counts, collisions)
-        launcher.launch(_entry("mark_new_rows"), marks.shape(), args)
+        launcher.launch(numbering_entry("mark_new_rows"), marks.shape(), args)
         some = marks.taker(4)
         return rows if some is None else Taker(launcher, some.items(rows.rows, 4), some.count, 4)
 
@@ -307,12 +218,8 @@ class NumberedRows:
             if column.offsets is None:
                 column.put_numbers(new.rows, batch.given[name], size)
             else:
-                used, nbytes = self._used[name], new.sizes[name]
-                column.values.reserve(launcher, used, used + nbytes)
-                column.offsets.reserve(launcher, 8 * (size + 1), 8 * (size + count + 1))
-                ends, bytes_ = BufferSlice(column.offsets.buffer, 8 * (size + 1)), column.values.buffer
-                args = (batch.columns[name].compared, new.rows.rows, count, new.begins[name], used, ends, bytes_)
-                launch(launcher, "append_texts", count * _WARP, args)
+                texts = NewTexts(batch.columns[name].compared, new.begins[name], new.sizes[name], self._used[name])
+                column.put_texts(new.rows, texts, size)
         numbers, hashes = launcher.allocate(4 * count), new.rows.items(batch.hashes, 8)
         launch(launcher, "number_from", count, (numbers, count, size))
         self._table.upsert(launcher, Rows(hashes, numbers, count), "first", "u")
@@ -330,12 +237,3 @@ class NumberedRows:
             if not self.size or table.upsert(launcher, Rows(hashes, rows.rows, self.size), "first", "u") == self.size:
                 self._table, self._secret = table, secret
                 return
-
-
-def _shape(threads: int, defines: dict[str, Any] = _DEFINES) -> Shape:
-    return Shape(defines, -(-threads // THREADS), THREADS)
-
-
-@cache
-def _entry(name: str) -> Entry:
-    return Entry(_FILE, name, _SIGNATURES[name])

@@ -19,7 +19,7 @@ from headrace.arrange.sort.gpu.sort import Sorters
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.columns.column import Column
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer
-from headrace.index.hash_map.gpu.tables.numbered_rows import launch
+from headrace.index.hash_map.gpu.tables.kept_columns import launch
 
 _WORD_BYTES = 8
 
