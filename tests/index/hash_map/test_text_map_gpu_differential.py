@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,27 @@ def test_refused_memory_changes_nothing() -> None:
         assert table.items().keys.to_pylist() == ["a", "b"]
         assert table.contains(["1", "a", "50"]).to_numpy().tolist() == [False, True, False]
     assert table.insert(["c"], [3]) == 1
+
+
+def test_threads_share_a_map() -> None:
+    """Sums of several threads are all there, while another one compacts the map, which numbers its texts anew."""
+    table = HashMap("string", "int64", context=CUDA)
+    keys = [f"key {number}" for number in range(400)]
+
+    def add(thread: int) -> None:
+        for _ in range(10):
+            table.upsert(keys[thread * 50 :], [1] * len(keys[thread * 50 :]), reduce="sum")
+            assert table.find(keys[200:]).found.to_numpy().all()
+
+    def compact(_: int) -> None:
+        for _ in range(10):
+            table.erase(["absent"])
+            table.compact()
+
+    with ThreadPoolExecutor(5) as pool:
+        for done in [*[pool.submit(add, thread) for thread in range(4)], pool.submit(compact, 0)]:
+            done.result()
+    assert table.find(keys).values.to_numpy().tolist() == [10 * (1 + min(number // 50, 3)) for number in range(400)]
 
 
 def test_errors() -> None:
