@@ -54,9 +54,9 @@ class GrowingBuffer:
         if nbytes > self.buffer.nbytes:
             self.buffer = self._copied(launcher, used, max(nbytes + 3, 2 * self.buffer.nbytes) // 4 * 4)
 
-    def copy(self, launcher: Launcher) -> GrowingBuffer:
-        """Return a copy."""
-        return GrowingBuffer(self._copied(launcher, self.buffer.nbytes, self.buffer.nbytes))
+    def copy(self, launcher: Launcher, used: int) -> GrowingBuffer:
+        """Return a copy of the first `used` bytes, with memory for as many as there are."""
+        return GrowingBuffer(self._copied(launcher, used, self.buffer.nbytes))
 
     def _copied(self, launcher: Launcher, used: int, nbytes: int) -> DeviceBuffer:
         target = launcher.allocate(nbytes)
@@ -112,10 +112,11 @@ class KeptColumn:
         args = (given.column, rows.rows, count, given.begins, used, ends, values.buffer)
         launch(launcher, "append_texts", count * _WARP, args)
 
-    def copy(self, launcher: Launcher) -> KeptColumn:
-        """Return a copy."""
-        offsets = None if self.offsets is None else self.offsets.copy(launcher)
-        return replace(self, values=self.values.copy(launcher), offsets=offsets)
+    def copy(self, launcher: Launcher, size: int, used: int) -> KeptColumn:
+        """Return a copy of a column of `size` rows, whose texts have `used` bytes."""
+        if self.offsets is None:
+            return replace(self, values=self.values.copy(launcher, size * self.width))
+        return replace(self, values=self.values.copy(launcher, used), offsets=self.offsets.copy(launcher, 8 * (size + 1)))
 
     @property
     def nbytes(self) -> int:

@@ -142,7 +142,9 @@ class NumberedRows:
     def copy(self, launcher: Launcher) -> Self:
         """Return a copy."""
         result = copy(self)
-        result._columns = {name: column.copy(launcher) for name, column in self._columns.items()}  # noqa: SLF001  # a new object
+        used = self._used
+        columns = {name: column.copy(launcher, self.size, used[name]) for name, column in self._columns.items()}
+        result._columns = columns  # noqa: SLF001  # a new object
         result._used = dict(self._used)  # noqa: SLF001  # a new object
         result._table = self._table.copy(launcher)  # noqa: SLF001  # a new object
         return result
