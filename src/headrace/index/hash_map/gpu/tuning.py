@@ -74,5 +74,4 @@ PROGRAMS: Programs = (
     *((file, {**SLAB_THREADS, **widths}) for file in ("hash_map.cu", "hash_map_updates.cu") for widths in WIDTHS),
     *(("mixed.cu", {**SLAB_THREADS, **widths}) for widths in PAIR_WIDTHS),
     ("row_groups.cu", {"HR_ROW": ["u32", ANY], "HR_THREADS": [SELECTED_THREADS]}),
-    ("numbered_rows.cu", {"HR_THREADS": [SELECTED_THREADS]}),
 )

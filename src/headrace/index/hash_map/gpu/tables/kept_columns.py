@@ -1,4 +1,4 @@
-"""Keeps columns of numbers and texts in device memory that grow by rows of other columns, and launches numbered_rows.cu."""
+"""Keeps columns of numbers and texts in device memory that grow by rows of other columns, and launches row_groups.cu."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Laun
 
 TEXTS = DataType("large_string")
 _COMPARED = layout("ComparedColumn").argument
-_FILE = "index/hash_map/gpu/numbered_rows.cu"
+_FILE = "index/hash_map/gpu/row_groups.cu"
 _SIGNATURES = {
+    "begin_verdicts": "PQ",
     "mark_new_rows": "PPPQPPP",
     "put_numbers": "PPQIP",
     "number_from": "PQI",
@@ -28,14 +29,14 @@ _SIGNATURES = {
     "find_word_begins": "PQP",
     "put_text_words": "PPPIQQP",
 }
-_DEFINES = {"HR_THREADS": THREADS}
+_DEFINES = {"HR_ROW": "u32", "HR_THREADS": THREADS}
 _WARP = 32
 
 
 def launch(launcher: Launcher, name: str, threads: int, args: Sequence[Any]) -> None:
-    """Launch a kernel of numbered_rows.cu with at least that number of threads."""
+    """Launch a kernel of row_groups.cu with at least that number of threads."""
     if threads:
-        launcher.launch(numbering_entry(name), shape_of(threads), args)
+        launcher.launch(numbering_entry(name), Shape(_DEFINES, -(-threads // THREADS), THREADS), args)
 
 
 @dataclass(slots=True)
@@ -124,12 +125,7 @@ class KeptColumn:
         return self.values.buffer.nbytes + (0 if self.offsets is None else self.offsets.buffer.nbytes)
 
 
-def shape_of(threads: int, defines: dict[str, Any] = _DEFINES) -> Shape:
-    """Return a launch configuration with at least that number of threads."""
-    return Shape(defines, -(-threads // THREADS), THREADS)
-
-
 @cache
 def numbering_entry(name: str) -> Entry:
-    """Return a kernel of numbered_rows.cu."""
+    """Return a kernel of row_groups.cu."""
     return Entry(_FILE, name, _SIGNATURES[name])

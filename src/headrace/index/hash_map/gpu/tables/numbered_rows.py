@@ -25,13 +25,11 @@ from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
 from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
 from headrace.index.hash_map.gpu.slab_kernels import Rows
-from headrace.index.hash_map.gpu.tables.kept_columns import KeptColumn, NewTexts, launch, numbering_entry, shape_of
-from headrace.index.hash_map.gpu.tables.row_groups import row_group_entry
+from headrace.index.hash_map.gpu.tables.kept_columns import KeptColumn, NewTexts, launch, numbering_entry
 from headrace.index.hash_map.gpu.tables.slab_hash import SlabHash
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
 
 MAX_ROWS = (1 << 32) - 1
-_ROW_DEFINES = {"HR_ROW": "u32", "HR_THREADS": THREADS}
 _WIDTHS = (8, 4)  # bytes of a hash and of a number
 
 RowHashes = Callable[[Launcher, Iterable[RowColumn], int, int], DeviceBuffer]  # given columns, number of rows, and secret
@@ -155,7 +153,7 @@ class NumberedRows:
         hashes = self._hashes(launcher, described.values(), count, self._secret)
         rows, numbers, verdicts = Taker.of_all(launcher, count), launcher.allocate(4 * count), launcher.allocate(count)
         self._table.find(launcher, Rows(hashes, None, count), numbers, verdicts)
-        launcher.launch(row_group_entry("begin_verdicts"), shape_of(count, _ROW_DEFINES), (verdicts, count))
+        launch(launcher, "begin_verdicts", count, (verdicts, count))
         if self.size:
             pairs = ComparedPairs(rows.rows, numbers, count, 4, verdicts)
             pairs.compare(launcher, described, self._described(launcher), are_nulls_equal=True)
@@ -184,7 +182,7 @@ class NumberedRows:
         """Return the rows that `mark_new_rows` marks. The host waits for their number."""
         marks = RowMarks.of(launcher, rows.count, THREADS)
         args = (verdicts, rows.rows, firsts, rows.count, marks.bits, marks.counts, collisions)
-        launcher.launch(numbering_entry("mark_new_rows"), marks.shape(), args)
+        launcher.launch(numbering_entry("mark_new_rows"), marks.shape(HR_ROW="u32"), args)
         some = marks.taker(4)
         return rows if some is None else Taker(launcher, some.items(rows.rows, 4), some.count, 4)
 

@@ -162,16 +162,15 @@ class RowGroups:
     def _marked(self, name: str, marks_of: DeviceBuffer, count: int) -> Taker | None:
         marks = RowMarks.of(self._launcher, count, self._threads)
         args: tuple[Any, ...] = (marks_of, count, marks.bits, marks.counts)
-        self._launcher.launch(row_group_entry(name), marks.shape(HR_ROW=f"u{8 * self._width}"), args)
+        self._launcher.launch(_entry(name), marks.shape(HR_ROW=f"u{8 * self._width}"), args)
         return marks.taker(self._width)
 
     def _launch(self, name: str, threads: int, *args: Any) -> None:
         if threads:
             defines: dict[str, Any] = {"HR_ROW": f"u{8 * self._width}", "HR_THREADS": self._threads}
-            self._launcher.launch(row_group_entry(name), Shape(defines, -(-threads // self._threads), self._threads), args)
+            self._launcher.launch(_entry(name), Shape(defines, -(-threads // self._threads), self._threads), args)
 
 
 @cache
-def row_group_entry(name: str) -> Entry:
-    """Return a kernel of row_groups.cu."""
+def _entry(name: str) -> Entry:
     return Entry(_FILE, name, _SIGNATURES[name])
