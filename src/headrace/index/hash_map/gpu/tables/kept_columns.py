@@ -29,7 +29,7 @@ _SIGNATURES = {
     "find_word_begins": "PQP",
     "put_text_words": "PPPIQQP",
 }
-_DEFINES = {"HR_ROW": "u32", "HR_THREADS": THREADS}
+_DEFINES: dict[str, Any] = {"HR_ROW": "u32", "HR_THREADS": THREADS}
 _WARP = 32
 
 
