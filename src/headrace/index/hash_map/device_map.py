@@ -22,7 +22,7 @@ from headrace.gpu.device.event import Event
 from headrace.gpu.kernels.launcher import GpuLauncher
 from headrace.gpu.memory.pool import PoolBuffer, device_pool
 from headrace.index.hash_map.gpu.slab_kernels import Rows, is_ordered_reduction
-from headrace.index.hash_map.gpu.tables.mixed_slab_hash import MixedSlabHash, new_mixed_rows
+from headrace.index.hash_map.gpu.tables.mixed_slab_hash import MixedRows, MixedSlabHash
 from headrace.index.hash_map.gpu.tables.slab_hash import SlabHash
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
 from headrace.index.hash_map.operations import MapOperation, OperationBatch, check_numbers
@@ -244,7 +244,7 @@ class DeviceMap(MapOnDevice):
         if not keys.length:
             return
         rows = Rows(keys, batch.values, keys.length)
-        mixed = new_mixed_rows(batch.operations, rows, batch.held, batch.found, self._types.value_kind, batch.kinds.known)
+        mixed = MixedRows(batch.operations, rows, batch.held, batch.found, self._types.value_kind, batch.kinds.known)
         by_key, is_small = None, self._map.is_small(rows.count)
         if order == "sequential" and not is_small:
             check_numbers(batch.operations, batch.kinds, self._context)

@@ -14,7 +14,7 @@ from headrace.core.errors import OptionError
 from headrace.core.options import choice
 from headrace.index.hash_map.backend import MapBackend, new_map
 from headrace.index.hash_map.container import HashContainer
-from headrace.index.hash_map.operations import MAP_KINDS, ORDERS, REDUCTIONS, new_operation_batch, operations_of
+from headrace.index.hash_map.operations import MAP_KINDS, ORDERS, REDUCTIONS, OperationBatch, operations_of
 from headrace.index.hash_map.pair_types import PairTypes
 from headrace.index.hash_map.results import FoundValues, Items
 
@@ -256,7 +256,7 @@ class HashMap(HashContainer[MapBackend]):
         given = operations_of(operations, found_keys, MAP_KINDS, self._context, budget)
         held = empty_like(found_keys, found_keys.length, self._types.value, budget)
         found = empty_like(found_keys, found_keys.length, "|b1", budget)
-        self._backend.apply(new_operation_batch(MAP_KINDS, given, found_keys, found_values, held, found), order)
+        self._backend.apply(OperationBatch(MAP_KINDS, given, found_keys, found_values, held, found), order)
         return FoundValues(held.owner, found.owner)
 
     def items(self) -> Items:

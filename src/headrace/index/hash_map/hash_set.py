@@ -9,7 +9,7 @@ from headrace.core.context import Context
 from headrace.core.options import choice
 from headrace.index.hash_map.backend import MapBackend, new_map
 from headrace.index.hash_map.container import HashContainer
-from headrace.index.hash_map.operations import ORDERS, SET_KINDS, new_operation_batch, operations_of
+from headrace.index.hash_map.operations import ORDERS, SET_KINDS, OperationBatch, operations_of
 from headrace.index.hash_map.pair_types import PairTypes
 
 
@@ -85,7 +85,7 @@ class HashSet(HashContainer[MapBackend]):
         found_keys = self._keys(keys, budget)
         given = operations_of(operations, found_keys, SET_KINDS, self._context, budget)
         found = empty_like(found_keys, found_keys.length, "|b1", budget)
-        self._backend.apply(new_operation_batch(SET_KINDS, given, found_keys, None, None, found), order)
+        self._backend.apply(OperationBatch(SET_KINDS, given, found_keys, None, None, found), order)
         return found.owner
 
     def items(self) -> Any:

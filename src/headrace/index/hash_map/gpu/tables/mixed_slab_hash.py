@@ -11,7 +11,6 @@ import numpy as np  # a dependency of cuda-core
 from numpy.typing import NDArray
 
 from headrace.core.errors import MemoryLimitError
-from headrace.core.fast_constructor import fast_constructor
 from headrace.gpu.kernels.launch_plan import repeated
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
 from headrace.index.hash_map.gpu.slab_kernels import COUNTS_BYTES, LOCATED, MIXED_TASK, NO_SLOT, SKIPPED, Memory, Rows
@@ -50,9 +49,6 @@ class MixedRows:
         """Return the ``MixedTask`` with its arrays in other places."""
         addresses = [0 if array is None else array.address for array in arrays]
         return _PACKED.pack(*addresses, self.rows.count, ord(self.kind), self.known)
-
-
-new_mixed_rows = fast_constructor(MixedRows)  # creates `MixedRows` at a fifth of the cost of its class
 
 
 @dataclass(frozen=True, slots=True)
