@@ -164,16 +164,23 @@ class NumberedRows:
 
     def _added(self, launcher: Launcher, batch: _Batch) -> int:
         """Number the rows that have no number, and return how many there are; -1 if a row has the hash of other values."""
-        collisions = launcher.allocate(8, fill=0)
         assert batch.verdicts is not None
+        texts = [name for name, column in self._columns.items() if column.offsets is not None]
+        answer = launcher.allocate(8 * (1 + len(texts)), fill=0)
+        collisions = BufferSlice(answer, 0, 8)
         new = self._marked(launcher, batch.rows, batch.verdicts, None, collisions)
+        begins = dict[str, DeviceBuffer]()
         if new.count:
             new = self._first_ones(launcher, batch, new, collisions)
-        measured, has_collisions = self._measured(launcher, batch, new, collisions)
+            begins = {name: launcher.allocate(8 * new.count) for name in texts}
+        for number, (name, begin) in enumerate(begins.items()):
+            launch(launcher, "measure_texts", new.count, (batch.columns[name].compared, new.rows, new.count, begin))
+            scan_string_sizes(launcher, begin, (new.count, 1), BufferSlice(answer, 8 + 8 * number, 8))
+        has_collisions, *sizes = launcher.fetch(answer).view(np.uint64).tolist()
         if has_collisions:
             return -1
         if new.count:
-            self._append(launcher, batch, measured)
+            self._append(launcher, batch, _NewRows(new, begins, dict(zip(texts, sizes, strict=True))))
         return new.count
 
     def _marked(
@@ -195,19 +202,6 @@ class NumberedRows:
         pairs = ComparedPairs(new.rows, firsts, new.count, 4, found)  # the byte of a present hash is that of `EQUAL`
         pairs.compare(launcher, batch.columns, batch.columns, are_nulls_equal=True)
         return self._marked(launcher, new, found, firsts, collisions)
-
-    def _measured(self, launcher: Launcher, batch: _Batch, new: Taker, collisions: DeviceBuffer) -> tuple[_NewRows, bool]:
-        """Measure the texts of new rows. Return also whether there were collisions. The host waits."""
-        names = [name for name, column in self._columns.items() if column.offsets is not None] if new.count else []
-        answer = launcher.allocate(8 * (1 + len(names)), fill=0)
-        launch(launcher, "copy_kept", 2, (collisions, 2, answer))
-        begins = {}
-        for number, name in enumerate(names):
-            begins[name] = launcher.allocate(8 * new.count)
-            launch(launcher, "measure_texts", new.count, (batch.columns[name].compared, new.rows, new.count, begins[name]))
-            scan_string_sizes(launcher, begins[name], (new.count, 1), BufferSlice(answer, 8 + 8 * number, 8))
-        has_collisions, *sizes = launcher.fetch(answer).view(np.uint64).tolist()
-        return _NewRows(new, begins, dict(zip(names, sizes, strict=True))), has_collisions != 0
 
     def _append(self, launcher: Launcher, batch: _Batch, new: _NewRows) -> None:
         """Copy new rows, and give them the next numbers. If memory is refused, nothing has changed."""
