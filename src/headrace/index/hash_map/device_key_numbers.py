@@ -16,15 +16,15 @@ from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrays.arrays import Array, fast_array, take, width_of
 from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.placement import in_stream_of
-from headrace.columns.column import Column
+from headrace.columns.column import Column, new_column
 from headrace.columns.placement import column_to
-from headrace.columns.types import DataType
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import GpuLauncher
 from headrace.gpu.memory.pool import PoolBuffer
 from headrace.gpu.memory.scratch import COUNTERS
+from headrace.index.hash_map.gpu.tables.kept_columns import NUMBERS
 from headrace.index.hash_map.gpu.tables.numbered_rows import NumberedRows, Numbers
 from headrace.index.hash_map.gpu.tables.sorted_rows import ItemBuffer, SortedRows
 from headrace.index.hash_map.pair_types import TEXT, PairTypes, array_of
@@ -62,7 +62,7 @@ def keys_on_device(keys: Any, types: PairTypes, context: Context) -> Array:
             arrays += _arrays_of(columns[name])
         else:
             array: Any = array_of(named[name], title, typestr, context, budget)
-            columns[name] = Column(DataType(f"uint{8 * array.width}"), array.length, 0, array)
+            columns[name] = new_column(NUMBERS[array.width], array.length, 0, array)
             arrays.append(array)
     common_length({name: len(column) for name, column in columns.items()})
     return _array_of(GivenKeys(columns, arrays), context)

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple, cast
 
 from headrace.arrange.gather.take_gpu import Taker
 from headrace.arrange.gather.tuning import SELECTED_THREADS as THREADS
-from headrace.columns.column import Column
+from headrace.columns.column import Column, new_column
 from headrace.columns.types import DataType
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
 
 TEXTS = DataType("large_string")
+NUMBERS = {4: DataType("uint32"), 8: DataType("uint64")}  # types by their bytes
 _COMPARED = layout("ComparedColumn").argument
 _FILE = "index/hash_map/gpu/row_groups.cu"
 _SIGNATURES = {
@@ -92,9 +93,9 @@ class KeptColumn:
         """Return some rows as a column; numbers as unsigned ones with their bits."""
         values: Any = self.values.buffer
         if self.offsets is None:
-            return Column(DataType(f"uint{8 * self.width}"), count, 0, values, offset=first)
+            return new_column(NUMBERS[self.width], count, 0, values, offset=first)
         offsets: Any = self.offsets.buffer
-        return Column(TEXTS, count, 0, values, offsets=offsets, offset=first)
+        return new_column(TEXTS, count, 0, values, offsets=offsets, offset=first)
 
     def put_numbers(self, rows: Taker, given: Column, size: int) -> None:
         """Append rows of a column of numbers to `size` ones."""
