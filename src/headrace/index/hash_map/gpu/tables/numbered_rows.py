@@ -87,7 +87,7 @@ class NumberedRows:
         self._columns = {name: KeptColumn.of(launcher, width) for name, width in widths.items()}
         self._used = dict.fromkeys(widths, 0)  # bytes of the texts of each column
         self._table = SlabHash(launcher, _WIDTHS, tuning=tuning)
-        self._kept: dict[str, RowColumn] | None = None  # the columns as kernels read them; None if they have moved
+        self._row_columns: dict[str, RowColumn] | None = None  # the columns as kernels read them; None if they have moved
         self.size = 0  # number of rows
 
     @property
@@ -143,7 +143,7 @@ class NumberedRows:
         result = copy(self)
         used = self._used
         columns = {name: column.copy(launcher, self.size, used[name]) for name, column in self._columns.items()}
-        result._columns, result._kept = columns, None  # noqa: SLF001  # a new object
+        result._columns, result._row_columns = columns, None  # noqa: SLF001  # a new object
         result._used = dict(self._used)  # noqa: SLF001  # a new object
         result._table = self._table.copy(launcher)  # noqa: SLF001  # a new object
         return result
@@ -157,8 +157,8 @@ class NumberedRows:
         launch(launcher, "begin_verdicts", count, (verdicts, count))
         if self.size:
             pairs = ComparedPairs(rows.rows, numbers, count, 4, verdicts)
-            self._kept = self._kept or self._described(launcher)
-            pairs.compare(launcher, described, self._kept, are_nulls_equal=True)
+            self._row_columns = self._row_columns or self._described(launcher)
+            pairs.compare(launcher, described, self._row_columns, are_nulls_equal=True)
         return _Batch(columns, described, hashes, rows, numbers, verdicts)
 
     def _described(self, launcher: Launcher, first: int = 0) -> dict[str, RowColumn]:
@@ -210,7 +210,7 @@ class NumberedRows:
         size, count = self.size, new.rows.count
         if size + count > MAX_ROWS:
             raise MemoryLimitError("a map of texts or rows has had 2^32 - 1 keys; compact() removes those without a pair")
-        self._kept = None
+        self._row_columns = None
         for name, column in self._columns.items():
             if column.offsets is None:
                 column.put_numbers(new.rows, batch.given[name], size)
