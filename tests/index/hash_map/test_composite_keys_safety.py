@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headrace import Context, HashMap, HashMultiMap, HashSet, MemoryLimitError, OptionError, UnsupportedDeviceError, read_csv
+from headrace import Context, HashMap, HashSet, MemoryLimitError, OptionError, read_csv
 
 
 def test_wrong_types() -> None:
@@ -71,11 +71,3 @@ def test_files_that_are_wrong(tmp_path: Path) -> None:
             writer.write_table(content)
         with pytest.raises(OptionError, match=message):
             HashMap.load(path)
-
-
-@pytest.mark.gpu
-def test_maps_of_rows_on_a_gpu_are_refused_with_what_to_use() -> None:
-    context = Context(device="cuda")
-    for make in (HashMap, HashMultiMap):
-        with pytest.raises(UnsupportedDeviceError, match=r"on a GPU: Table\.lookup"):
-            make({"a": "int32"}, "int64", context=context)

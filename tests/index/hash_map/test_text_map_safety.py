@@ -191,11 +191,3 @@ def test_threads_share_a_map() -> None:
         for done in [*[pool.submit(add, thread) for thread in range(4)], pool.submit(compact, 0)]:
             done.result()
     assert table.find(keys).values.tolist() == [20 * (1 + min(number // 50, 3)) for number in range(400)]
-
-
-@pytest.mark.gpu
-def test_maps_of_texts_on_a_gpu_are_refused_with_what_to_use() -> None:
-    context = Context(device="cuda")
-    for make in (lambda: HashMap("string", "int64", context=context), lambda: HashMultiMap("string", "int64", context=context)):
-        with pytest.raises(UnsupportedDeviceError, match=r"rows by these on a GPU: Table\.lookup"):
-            make()

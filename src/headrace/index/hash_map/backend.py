@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Protocol, Self
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from headrace import _native
 from headrace.arrays.arrays import Array
 from headrace.core.budget import Budget
 from headrace.core.context import Context
-from headrace.core.errors import UnsupportedDeviceError
 from headrace.index.hash_map.host_map import HostMap
 from headrace.index.hash_map.host_multi_map import HostMultiMap
 from headrace.index.hash_map.operations import ListBatch, OperationBatch
 from headrace.index.hash_map.pair_types import HashStatistics, PairTypes
 from headrace.index.hash_map.results import DeviceRef
+
+if TYPE_CHECKING:
+    from headrace.index.hash_map.text_map import NumberedPairs
 
 
 class TableBackend(Protocol):
@@ -45,6 +49,9 @@ class TableBackend(Protocol):
 
     def statistics(self) -> HashStatistics:
         """Return counts of pairs and bytes."""
+
+
+Table = TypeVar("Table", bound=TableBackend)
 
 
 class MapBackend(TableBackend, Protocol):
@@ -88,36 +95,55 @@ class MultiBackend(TableBackend, Protocol):
 
 def new_map(types: PairTypes, context: Context, capacity: int, seed: int) -> MapBackend:
     """Return an empty map or set on the context's device, with memory for `capacity` pairs on a GPU."""
-    if context.device.kind == "cpu":
-        if types.has_text_keys:
-            from headrace.index.hash_map.text_map import TextMap  # needs NumPy
+    if types.has_text_keys:
+        from headrace.index.hash_map.text_map import TextMap  # needs NumPy
 
-            return TextMap(types, context, lambda numbers, memory: HostMap(numbers, context, seed, memory))
-        return HostMap(types, context, seed, _native.MapBudget(context.memory_limit or 0))
-    _check_key_type(types)
-    from headrace.index.hash_map.device_map import DeviceMap  # needs cuda-core
-
-    return DeviceMap(types, context, capacity, seed=seed)
+        return TextMap(_numbered(types, context, partial(_new_map, context, capacity, seed)))
+    return _new_map(context, capacity, seed, types, None)
 
 
 def new_multi_map(types: PairTypes, context: Context, capacity: int, seed: int) -> MultiBackend:
     """Return an empty multimap on the context's device, with memory for `capacity` pairs on a GPU."""
-    if context.device.kind == "cpu":
-        if types.has_text_keys:
-            from headrace.index.hash_map.text_map import TextMultiMap  # needs NumPy
+    if types.has_text_keys:
+        from headrace.index.hash_map.text_map import TextMultiMap  # needs NumPy
 
-            return TextMultiMap(types, context, lambda numbers, memory: HostMultiMap(numbers, context, seed, memory))
-        return HostMultiMap(types, context, seed, _native.MapBudget(context.memory_limit or 0))
-    _check_key_type(types)
+        return TextMultiMap(_numbered(types, context, partial(_new_multi_map, context, capacity, seed)))
+    return _new_multi_map(context, capacity, seed, types, None)
+
+
+def _new_map(context: Context, capacity: int, seed: int, types: PairTypes, memory: Any) -> MapBackend:
+    """Return a map of numbers. `memory`: what it may have, for maps that share it; None for a map by itself."""
+    if context.device.kind == "cpu":
+        return HostMap(types, context, seed, memory or _native.MapBudget(context.memory_limit or 0))
+    from headrace.index.hash_map.device_map import DeviceMap  # needs cuda-core
+
+    return DeviceMap(types, context, capacity, seed=seed, budget=memory)
+
+
+def _new_multi_map(context: Context, capacity: int, seed: int, types: PairTypes, memory: Any) -> MultiBackend:
+    if context.device.kind == "cpu":
+        return HostMultiMap(types, context, seed, memory or _native.MapBudget(context.memory_limit or 0))
     from headrace.index.hash_map.device_multi_map import DeviceMultiMap  # needs cuda-core
 
-    return DeviceMultiMap(types, context, capacity, seed=seed)
+    return DeviceMultiMap(types, context, capacity, seed=seed, budget=memory)
 
 
-def _check_key_type(types: PairTypes) -> None:
-    """Check the type of keys of a map on a GPU. Raise UnsupportedDeviceError for texts and rows."""
-    if types.has_text_keys:
-        raise UnsupportedDeviceError(
-            "maps by texts or several columns are on the CPU; rows by these on a GPU: Table.lookup, Table.unique and"
-            " Table.value_counts"
-        )
+def _numbered(types: PairTypes, context: Context, make: Callable[[PairTypes, Any], Table]) -> Callable[[], NumberedPairs[Table]]:
+    """Return a function that returns keys without numbers, and a map of numbers. All of them share one limit of memory.
+
+    `make`: returns a map, given its types and memory.
+    """
+    from headrace.index.hash_map.text_map import NumberedPairs  # needs NumPy
+
+    if context.device.kind == "cpu":
+        from headrace.index.hash_map.host_key_numbers import NUMBER, HostKeyNumbers
+
+        memory = _native.MapBudget(context.memory_limit or 0)
+        numbers = PairTypes(NUMBER, types.value)
+        return lambda: NumberedPairs(HostKeyNumbers(types, context, _native.TextNumbers(memory)), make(numbers, memory))
+    from headrace.index.hash_map.device_key_numbers import DeviceKeyNumbers, number_type  # needs cuda-core
+
+    budget = context.new_budget()
+    return lambda: NumberedPairs(
+        DeviceKeyNumbers(types, context, budget), make(PairTypes(number_type(types), types.value), budget)
+    )

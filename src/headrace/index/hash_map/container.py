@@ -83,7 +83,7 @@ class HashContainer(ForeignNames, Generic[BackendType]):
     def __contains__(self, key: Any) -> bool:
         """Return whether one key is present. On a GPU the host waits."""
         if isinstance(key, tuple) and self._types.columns:
-            return bool(self.contains(key)[0])
+            return bool(on_host(self.contains(key))[0])
         if isinstance(key, (list, tuple, range, Column)) or getattr(key, "ndim", 0) > 0:
             raise OptionError.wrong("key", "one key; contains takes arrays", key)
         return bool(on_host(self.contains([key]))[0])
@@ -114,7 +114,7 @@ class HashContainer(ForeignNames, Generic[BackendType]):
         Raises
         ------
         UnsupportedDeviceError
-            The map is on the CPU.
+            The map is on the CPU, or its keys are texts or have several columns.
         """
         return self._backend.device_ref()
 
@@ -181,7 +181,7 @@ class HashContainer(ForeignNames, Generic[BackendType]):
         write_items(
             path,
             _LABEL,
-            MapFile(words, keys if self._types.has_text_keys else on_host(keys), None if values is None else on_host(values)),
+            MapFile(words, _saved(keys), None if values is None else on_host(values)),
         )
 
     @classmethod
@@ -243,7 +243,7 @@ class HashContainer(ForeignNames, Generic[BackendType]):
         """Return keys and values, ascending by key and then by value; None for the values of a set."""
         keys, values = self._backend.items()
         if self._types.has_text_keys:  # they are sorted
-            return self._key_columns(keys.owner), None if values is None else values.owner
+            return keys.owner, None if values is None else values.owner
         if values is None:
             return sort(keys.owner, total_order=True, context=self._context), None
         if not self._has_lists:
@@ -253,18 +253,10 @@ class HashContainer(ForeignNames, Generic[BackendType]):
 
     def _keys(self, keys: Any, budget: Budget | None = None) -> Array:
         if self._types.has_text_keys:
-            from headrace.index.hash_map.text_map import text_keys  # needs NumPy
+            from headrace.index.hash_map.text_map import placed_keys  # needs NumPy
 
-            return text_keys(keys, self._types, self._context)
+            return placed_keys(keys, self._types, self._context)
         return array_of(keys, "keys", self._types.key, self._context, budget or self._context.new_budget())
-
-    def _key_columns(self, texts: Column) -> Any:
-        """Return the keys of a map whose keys are texts."""
-        if not self._types.columns:
-            return texts
-        from headrace.index.hash_map.row_keys import unpacked_rows  # needs NumPy
-
-        return unpacked_rows(texts, self._types.columns, self._context.thread_count)
 
     def _pairs(self, keys: Any, values: Any) -> tuple[Array, Array]:
         budget = self._context.new_budget()
@@ -272,6 +264,13 @@ class HashContainer(ForeignNames, Generic[BackendType]):
         found_values = array_of(values, "values", self._types.value, self._context, budget)
         check_length(found_values, found_keys)
         return found_keys, found_values
+
+
+def _saved(keys: Any) -> Any:
+    """Return keys in host memory: an array, a column, or a mapping of these."""
+    if isinstance(keys, dict):
+        return {name: _saved(column) for name, column in keys.items()}
+    return keys.to("cpu") if isinstance(keys, Column) else on_host(keys)
 
 
 def _keys_of_file(keys: Any, typestr: str) -> tuple[Any, Any, int]:

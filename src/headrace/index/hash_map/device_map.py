@@ -37,13 +37,14 @@ class MapOnDevice:
     """A table in the memory of a GPU, and the functions that all kinds of maps have.
 
     `types`: types of keys and values. `context`: the GPU, the limit of the map's memory, and the counter of copies.
+    `budget`: the memory that it may have with others; None for that of the context's limit.
     """
 
-    def __init__(self, types: PairTypes, context: Context) -> None:
+    def __init__(self, types: PairTypes, context: Context, budget: Budget | None = None) -> None:
         self._types = types
         self._context = context
         self._card = gpu(context.device)
-        self._budget = context.new_budget()
+        self._budget = budget or context.new_budget()
         self._lock = threading.RLock()
         self._launchers: dict[tuple[int, int | None], GpuLauncher] = {}
         self._stream = self._card.stream  # that of the last work on the map, and of its memory
@@ -187,16 +188,23 @@ class MapOnDevice:
 class DeviceMap(MapOnDevice):
     """A map or set in the memory of a GPU.
 
-    `types`, `context`: as for `MapOnDevice`.
+    `types`, `context`, `budget`: as for `MapOnDevice`.
     `capacity`: number of pairs for which memory is allocated first.
     """
 
     _map: MixedSlabHash
 
     def __init__(
-        self, types: PairTypes, context: Context, capacity: int, tuning: SlabTuning = SLAB_TUNING, *, seed: int = 0
+        self,
+        types: PairTypes,
+        context: Context,
+        capacity: int,
+        tuning: SlabTuning = SLAB_TUNING,
+        *,
+        seed: int = 0,
+        budget: Budget | None = None,
     ) -> None:
-        super().__init__(types, context)
+        super().__init__(types, context, budget)
         with self._launches() as launcher:
             self._map = MixedSlabHash(launcher, types.widths, capacity, tuning=self._tuned(tuning), seed=seed)
 

@@ -26,13 +26,13 @@ from headrace.primitives.scan import scan_line
 class DeviceMultiMap(MapOnDevice):
     """A multimap in the memory of a GPU.
 
-    `types`, `context`, `capacity`, `seed`: as for `headrace.index.hash_map.device_map.DeviceMap`.
+    `types`, `context`, `capacity`, `seed`, `budget`: as for `headrace.index.hash_map.device_map.DeviceMap`.
     """
 
     _map: MultiSlabHash
 
-    def __init__(self, types: PairTypes, context: Context, capacity: int, *, seed: int = 0) -> None:
-        super().__init__(types, context)
+    def __init__(self, types: PairTypes, context: Context, capacity: int, *, seed: int = 0, budget: Budget | None = None) -> None:
+        super().__init__(types, context, budget)
         with self._launches() as launcher:
             self._map = MultiSlabHash(launcher, types.widths, capacity, tuning=self._tuned(MULTI_TUNING), seed=seed)
 

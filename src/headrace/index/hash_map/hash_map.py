@@ -26,8 +26,8 @@ class HashMap(HashContainer[MapBackend]):
     ----------
     key_type, value_type
         Types of keys and values, in any spelling: ``"int32"``, ``"uint32"``, ``"int64"``, ``"uint64"``, ``"float32"`` or
-        ``"float64"``; instants and durations, such as ``"datetime64[us]"``, ``"timestamp[us]"`` or ``"duration[ms]"``. On the
-        CPU, keys may be texts: ``"string"``. There, keys may have several columns: a mapping from names to such types.
+        ``"float64"``; instants and durations, such as ``"datetime64[us]"``, ``"timestamp[us]"`` or ``"duration[ms]"``. Keys may
+        be texts: ``"string"``. They may have several columns: a mapping from names to such types.
     capacity
         Number of pairs for which a map on a GPU allocates memory first. Maps grow in any case.
     seed
@@ -41,9 +41,6 @@ class HashMap(HashContainer[MapBackend]):
     ------
     OptionError
         A type is not supported.
-    UnsupportedDeviceError
-        The keys are texts or have several columns, and the device is a GPU. `Table.lookup` and `Table.unique` find rows by
-        such keys there.
 
     Notes
     -----
@@ -53,7 +50,7 @@ class HashMap(HashContainer[MapBackend]):
 
     Texts are taken from lists, arrays, Series and columns, and returned as a column. They are numbered in a table of texts, by
     hashes of 64 bits whose matches are compared. Texts of erased keys and of operations of `apply` are there until `compact`.
-    It makes a second map, if there is memory for it.
+    It makes a second map, if there is memory for it. If not, only a map on the CPU frees such texts.
 
     Keys of several columns are tables, frames, structured arrays or mappings with columns of these names. They may also be lists
     of tuples, or one tuple. `items` returns a mapping, whose rows ascend column by column.

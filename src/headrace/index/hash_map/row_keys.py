@@ -18,12 +18,14 @@ from headrace.columns.column import Column
 from headrace.columns.types import DataType
 from headrace.core.buffer import copy_of, empty_buffer
 from headrace.core.context import Context
+from headrace.core.device import Device
 from headrace.core.errors import OptionError, shown
 from headrace.export.arrow.from_arrow import column_from_arrow
 from headrace.index.hash_map.pair_types import MAX_BATCH, TEXT, array_of
 
 _TEXTS = "a text, or a list, an array, a Series or a column of texts"
 _ROWS = "a table, a frame or a mapping with these columns, a list of tuples, or a tuple"
+_CPU = Device()
 KeyColumns = Sequence[tuple[str, str]]  # name and type of each column of the keys
 
 
@@ -38,12 +40,9 @@ class _Part:
 
 def packed_rows(keys: Any, columns: KeyColumns, context: Context) -> Column:
     """Return the keys of a caller as a column of texts. Raise OptionError if they are not rows with columns of these types."""
-    given = _columns_by_name(keys, [name for name, _ in columns])
+    given = columns_by_name(keys, [name for name, _ in columns])
     parts = [_part(given[name], f"keys[{name!r}]", typestr, context) for name, typestr in columns]
-    count = parts[0].length
-    for part, (name, _) in zip(parts, columns, strict=True):
-        if part.length != count:
-            raise OptionError(f"keys[{name!r}] has {part.length} items, and keys[{columns[0][0]!r}] has {count}")
+    count = common_length({name: part.length for (name, _), part in zip(columns, parts, strict=True)})
     np = needed_numpy("a map with keys of several columns")
     ends, texts = copy_of(np.zeros(count + 1, "<i8")), empty_buffer(0)
 
@@ -77,13 +76,26 @@ def unpacked_rows(packed: Column, columns: KeyColumns, threads: int) -> dict[str
     return result
 
 
-def text_column(texts: Any, name: str) -> Column:
-    """Return the texts of a caller as a column on the CPU. Raise OptionError if they are no texts, or some are null."""
+def common_length(lengths: Mapping[str, int]) -> int:
+    """Return the number of items of all columns of keys. Raise OptionError if one has another number."""
+    (first, count), *others = lengths.items()
+    for name, length in others:
+        if length != count:
+            raise OptionError(f"keys[{name!r}] has {length} items, and keys[{first!r}] has {count}")
+    return count
+
+
+def text_column(texts: Any, name: str, device: Device = _CPU) -> Column:
+    """Return the texts of a caller as a column in host memory, or on the map's device.
+
+    Raise OptionError if they are no texts, some are null, or they are on another device.
+    """
     column = _column(texts, name)
     if column.dictionary is None and not column.type.is_string:
         raise OptionError(f"{name} are of type {column.type}, and the map has texts")
-    if column.device.kind != "cpu":
-        raise OptionError(f"{name} are on {column.device}, and the map is on the CPU; copy them with .to('cpu')")
+    if column.device.kind != "cpu" and column.device != device:
+        where = "the CPU" if device.kind == "cpu" else str(device)
+        raise OptionError(f"{name} are on {column.device}, and the map is on {where}; copy them with .to('cpu')")
     if column.null_count:
         raise OptionError(f"{name} has nulls; fill them or drop them first")
     if len(column) > MAX_BATCH:
@@ -107,7 +119,7 @@ def column_of(texts: Sequence[bytes]) -> Column:
     return Column(DataType("large_string"), len(texts), 0, copy_of(b"".join(texts)), offsets=copy_of(offsets))
 
 
-def _columns_by_name(keys: Any, names: Sequence[str]) -> Mapping[str, Any]:
+def columns_by_name(keys: Any, names: Sequence[str]) -> Mapping[str, Any]:
     """Return the columns of a caller's rows by name."""
     rows = [keys] if isinstance(keys, tuple) else keys
     if isinstance(rows, list):
