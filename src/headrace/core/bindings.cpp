@@ -108,6 +108,9 @@ u64 address_of_array(nb::handle array) {
     return reinterpret_cast<u64>(found->data);
 }
 
+// Return the address of a contiguous view's bytes, which the view keeps.
+u64 address_of_view(nb::handle view) { return reinterpret_cast<u64>(BorrowedBytes(view).data()); }
+
 // Export a buffer as a writable array of bytes, which NumPy can view as any type.
 nb::object new_bytes(u64 count) {
     auto region = std::make_unique<Region>(new_region(count));
@@ -244,6 +247,7 @@ void bind_core(nb::module_& m) {
     m.def("changed_items", &changed_items);
     m.def("new_bytes", &new_bytes);
     m.def("address_of_array", &address_of_array);
+    m.def("address_of_view", &address_of_view);
     m.def("hardware_threads", [] { return hardware_threads(); });
     m.def("usable_memory", [] { return usable_memory(); });
     m.def("limits_below", [](const std::string& root) {

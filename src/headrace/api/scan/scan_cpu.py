@@ -17,7 +17,7 @@ from headrace import _native
 from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.file_parts import FilePart
 from headrace.api.read.planned_files import PlannedFiles
-from headrace.api.scan.scan_parts import MIN_PART_BYTES, BatchCut, Change, FileReading, ScanParts
+from headrace.api.scan.scan_parts import MIN_PART_BYTES, BatchCut, Change, FileReading, ScanParts, leading_records
 from headrace.api.scan.scanned_files import ScannedFile, check_held
 from headrace.columns.buffers.load_result import CutRecordError, Loaded
 from headrace.columns.load.load import load
@@ -26,7 +26,7 @@ from headrace.columns.plan.load_run import PROGRESS_SECONDS, LoadRun, Progress
 from headrace.core.errors import MemoryLimitError
 from headrace.query.find.record_condition import RecordCondition
 from headrace.sources.open import OpenSource
-from headrace.sources.stream import Window
+from headrace.sources.stream import LineCount, Window
 from headrace.structure.find import DEFAULT_TILE_BYTES
 from headrace.structure.survey import record_begin
 
@@ -41,6 +41,7 @@ class _Cursor:
     end: int  # end of the last record
     state: int = 0  # state of the automaton at `at`
     is_done: bool = False  # True if the last wanted record has been read
+    starts_at_line: bool = False  # True if lines are counted up to the next record of data
 
 
 class CpuParts(ScanParts):
@@ -62,6 +63,9 @@ class CpuParts(ScanParts):
     def _parts(self, reading: FileReading, change: Change, source: OpenSource) -> Iterator[FilePart]:
         self._search_in_place(reading, source)
         cursor = _Cursor(reading.begin, reading.begin)
+        if not reading.file.comes_in_order and reading.begin == reading.plan.begin:
+            self._note_first_line(reading, source)
+            cursor.starts_at_line = True
         end = _UNBOUNDED if reading.file.comes_in_order else reading.plan.end
         while not cursor.is_done and cursor.at < end:
             plan = change(replace(reading.plan, end=end))
@@ -86,6 +90,13 @@ class CpuParts(ScanParts):
         with suppress(MemoryLimitError):
             drop_on_gpu(source, self._options, reading.plan, patterns, self._dropped)
 
+    def _note_first_line(self, reading: FileReading, source: OpenSource) -> None:
+        """Count the lines before the first record of data. If records are lines, no others have to be counted."""
+        leading = leading_records(reading.prepared, self._options)
+        first = record_begin(source, self._options.dialect, reading.begin, leading, self._options.context)
+        lines = _native.line_numbers(source.native, [first], 1, 0)[0] - 1
+        reading.text.note_lines(LineCount(lines, first))
+
     def _part(self, reading: FileReading, plan: LoadPlan, cursor: _Cursor) -> FilePart:
         size = self._cut.nbytes
         while True:
@@ -100,6 +111,9 @@ class CpuParts(ScanParts):
         cursor.state = loaded.reached.state
         if loaded.counts["records"] + loaded.counts["leading"] + loaded.counts["comment"]:
             cursor.end = self._after_line_end(window, loaded.reached.end)
+        cursor.starts_at_line &= loaded.reached.by_lines
+        if cursor.starts_at_line and loaded.counts["records"]:
+            reading.text.note_lines(LineCount(window.count.lines + loaded.counts["records"], cursor.end))
         if cursor.end >= cursor.at + size:
             cursor.at, cursor.state = cursor.end, 0  # no record begins in the parts that the last record contains
         part.reached = reading.position(cursor.end)
@@ -187,6 +201,7 @@ def _plan_of(plan: LoadPlan, records: int, cursor: _Cursor, window: Window, stop
         bytes=base,
         lines=window.count.lines,
         line_begin=window.count.byte,
+        starts_at_line=cursor.starts_at_line,
         is_more=not window.is_last,
     )
     return replace(

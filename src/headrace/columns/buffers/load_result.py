@@ -22,6 +22,7 @@ class Reached:
 
     end: int = 0  # one past the last byte of the last record
     state: int = 0  # the automaton's state at the part's `stop`
+    by_lines: bool = False  # True if each line is one record, from the first record of data on
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,9 +152,12 @@ BlockVector<u64> lines_of_faults(const Source& source, const LoadPlan& plan, con
                        [&](const FaultRow& fault) { return are_lines ? fault.record : fault.record_begin; });
     });
     if (are_lines) {
-        u64 line = blocks[0].faults[0].record_begin;
-        number_lines(source, {&line, 1}, plan.threads, plan.before.line_begin);
-        const u64 before = line - lines[0];  // line less record
+        u64 before = 0;  // line less record, which count from 1
+        if (!plan.before.starts_at_line) {
+            u64 line = blocks[0].faults[0].record_begin;
+            number_lines(source, {&line, 1}, plan.threads, plan.before.line_begin);
+            before = line - lines[0];
+        }
         for (u64& one : lines) one += before;
     } else {
         number_lines(source, lines, plan.threads, plan.before.line_begin);

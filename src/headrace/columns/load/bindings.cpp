@@ -76,7 +76,7 @@ nb::dict result_dict(LoadResult& result, std::vector<NamedColumn>& rejects, usiz
             nb::make_tuple(make_buffer(std::move(result.record_begins)), make_buffer(std::move(result.record_ends)));
     }
     result_dict["raised"] = result.raised;
-    result_dict["reached"] = nb::make_tuple(result.end, result.state, result.is_cut);
+    result_dict["reached"] = nb::make_tuple(result.end, result.state, result.records_are_lines, result.is_cut);
     result_dict["seconds"] = nb::make_tuple(result.seconds.find, result.seconds.convert, result.seconds.finish);
     return result_dict;
 }

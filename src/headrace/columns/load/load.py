@@ -26,7 +26,7 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun = NO
     """
     with native_errors():
         result = _native.load(source.native, native_dialect(dialect), plan, run)
-    end, state, is_cut = result["reached"]
+    *reached, is_cut = result["reached"]
     if is_cut and plan.part is not None and plan.part.is_more:
         raise CutRecordError
     counts = result["counts"]
@@ -48,7 +48,7 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun = NO
         row_index=row_index,
         replaced=tuple(result["replaced"]),
         seconds={"find": find, "convert": convert, "finish": finish},
-        reached=Reached(end, state),
+        reached=Reached(*reached),
         described=described,
         spans=result["spans"],
         left_out=counts["left_out"],

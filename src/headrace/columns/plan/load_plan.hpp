@@ -49,9 +49,11 @@ struct ZoneTable {
 
 // The context of a part of a text. `state` is the automaton's at LoadPlan::begin. `records` and `bytes` precede the
 // source's first byte, `lines` precede its byte `line_begin`; all three are added to positions in evidence and faults.
+// `starts_at_line`: the part's first record of data begins at that byte.
 struct PartBefore {
     u8 state = 0;
     bool is_more = false;  // text follows the source's last byte, so a record that ends there may be incomplete
+    bool starts_at_line = false;
     u64 records = 0, bytes = 0, lines = 0, line_begin = 0;
 };
 

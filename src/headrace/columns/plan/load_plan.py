@@ -50,6 +50,7 @@ class TextPart:
     faults and evidence.
     """
     line_begin: int = 0  # a byte of the source that begins a line and precedes all faults
+    starts_at_line: bool = False  # True if the part's first record of data begins at that byte
     is_more: bool = False  # True if more of the text follows the source's last byte
 
 

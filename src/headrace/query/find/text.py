@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from headrace.arrays.arrays import Array, needed_numpy, take
+from headrace import _native
+from headrace.arrays.arrays import CPU, Array, fast_array, needed_numpy, take
 from headrace.arrays.inputs import as_array
 from headrace.arrays.placement import placed
 from headrace.columns.column import Column
@@ -25,24 +26,30 @@ def text_of(text: Any, context: Context, budget: Budget) -> Array:
     """
     if isinstance(text, str):
         raise OptionError("text must be bytes, not a text or a path; pass text.encode(), or an mmap of the file")
-    source = take(_as_array(text), "text")
+    wanted, view = context.device, _view_of(text)
+    if view is not None and wanted.kind == "cpu":
+        return fast_array(_native.address_of_view(view), view.nbytes, "|u1", CPU, "other", None, not view.readonly, view)
+    source = take(_numbers(text) if view is None else _array_of(view), "text")
     if source.typestr != "|u1":
         raise OptionError(f"text has items of type {source.typestr!r}; pass bytes or an array of uint8, such as text.view('u1')")
-    wanted = context.device
     return source if wanted.kind == "cpu" or source.device == wanted else placed(source.owner, "text", context, budget)
 
 
-def _as_array(text: Any) -> Any:
-    """Return a bytes-like object as an array of NumPy, and arrays as they are."""
+def _view_of(text: Any) -> memoryview | None:
+    """Return the bytes of a bytes-like object; None for arrays of NumPy and other objects."""
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(text, numpy.ndarray):
-        return text
+        return None
     try:
         view = memoryview(text)
     except (TypeError, BufferError, ValueError):
-        return _numbers(text)
+        return None
     if not view.contiguous or view.ndim != 1:
         raise OptionError("text must be contiguous bytes of one dimension; pass bytes(text)")
+    return view
+
+
+def _array_of(view: memoryview) -> Any:
     np = needed_numpy("find()")
     return np.frombuffer(view, np.uint8) if view.nbytes else np.empty(0, np.uint8)
 

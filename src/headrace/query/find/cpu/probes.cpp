@@ -9,25 +9,32 @@
 namespace headrace {
 namespace {
 
-constexpr u64 samples = 4096;
+constexpr u64 sample_share = 64, min_samples = 512, max_samples = 4096;  // of a text's bytes
 constexpr u64 run_bytes = 64;     // sampled at one place, since each place costs a cache miss, or a page fault in a map
 constexpr u64 few_probes = 3;     // up to as many are compared before the first branch, in any order
 constexpr double few_left = 0.1;  // positions of a block that the first probes should leave
 constexpr u64 compared_all = 256;  // longer patterns have their bytes' last offsets and a few even ones as candidates
 
-// Counts of the bytes of a sample: all bytes of a short text, otherwise runs. Places are not even, so that no period of
+struct ByteSample {
+    std::array<u32, 256> counts{};  // of each byte
+    u64 size = 1;                   // bytes
+};
+
+// Counts the bytes of a sample: all bytes of a short text, otherwise runs. Places are not even, so that no period of
 // the text hides a byte.
-std::array<u32, 256> sampled_counts(const FindText& text, bool ignore_case) {
-    std::array<u32, 256> counts{};
+ByteSample sample_of(const FindText& text, bool ignore_case) {
+    ByteSample sample;
+    const u64 samples = std::clamp(text.size / sample_share, min_samples, max_samples);
     const bool has_all = text.size <= samples;
     const u64 run = has_all ? text.size : run_bytes, runs = has_all ? 1 : samples / run_bytes, step = text.size / runs;
+    sample.size = run * runs;
     u64 random = 0x9E3779B97F4A7C15;
     for (u64 i = 0; i < runs; ++i) {
         random = random * 6364136223846793005 + 1442695040888963407;
         const u8* const bytes = text.bytes + i * step + (random >> 33) % (step - run + 1);
-        for (u64 k = 0; k < run; ++k) ++counts[ignore_case ? fold_byte(bytes[k]) : bytes[k]];
+        for (u64 k = 0; k < run; ++k) ++sample.counts[ignore_case ? fold_byte(bytes[k]) : bytes[k]];
     }
-    return counts;
+    return sample;
 }
 
 // Offsets of bytes that may be compared, each once.
@@ -49,11 +56,11 @@ std::vector<u64> candidate_offsets(const std::vector<u8>& pattern) {
 }
 
 // Number of probes that leave few positions of a block, if bytes are independent.
-u32 head_of(const FindPlan& plan, const std::array<u32, 256>& counts) {
+u32 head_of(const FindPlan& plan, const ByteSample& sample) {
     double left = 64;
     u32 head = 0;
     for (; head < plan.probe_count && (head < few_probes || left > few_left); ++head) {
-        left *= std::max(counts[plan.probes[head].byte], 1u) / static_cast<double>(samples);
+        left *= std::max(sample.counts[plan.probes[head].byte], 1u) / static_cast<double>(sample.size);
     }
     return head;
 }
@@ -71,8 +78,9 @@ FindPlan find_plan(const FindPattern& pattern, const FindText& text) {
                   static_cast<u32>(std::min<u64>(length, max_probes)),
                   0,
                   {}};
-    std::array<u32, 256> counts{};
-    if (length > few_probes) counts = sampled_counts(text, pattern.ignore_case);
+    ByteSample sample;
+    if (length > few_probes) sample = sample_of(text, pattern.ignore_case);
+    const std::array<u32, 256>& counts = sample.counts;
     std::vector<u64> offsets = candidate_offsets(bytes);
     std::stable_sort(offsets.begin(), offsets.end(), [&](u64 a, u64 b) { return counts[bytes[a]] < counts[bytes[b]]; });
     // The third byte is the middle one, whose distance makes it independent of two rare neighbours.
@@ -89,7 +97,7 @@ FindPlan find_plan(const FindPattern& pattern, const FindText& text) {
         const u8 byte = bytes[offsets[i]];
         plan.probes[i] = {offsets[i], byte, pattern.ignore_case ? other_case(byte) : byte};
     }
-    plan.head = head_of(plan, counts);
+    plan.head = head_of(plan, sample);
     return plan;
 }
 

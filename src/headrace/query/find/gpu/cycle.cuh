@@ -41,31 +41,21 @@ public:
     }
 
     // Whether the part is the cycle again and again, and so are the vectors of bytes of its occurrences before and
-    // after it. Not if they reach past an end of the text. All lanes of a warp call it.
-    HR_MEMBER bool is_cycle() const {
+    // after it. Not if they reach past an end of the text. `text`: the part's rows. All lanes of a warp call it.
+    HR_MEMBER bool is_cycle(const WarpRows<rows>& text) const {
         if (from_ < 0 || from_ + 16 * static_cast<i64>(before_ + vectors + after_) > static_cast<i64>(task_.size))
             return false;
-        constexpr u32 at_once = 4;  // rows whose loads a warp waits for together
-        static_assert(rows % at_once == 0);
         u32 offset = cycle_.rest(start_ + 16 * (before_ + tile::lane()));
         const u32 advance = cycle_.rest(16 * tile::lanes);
         uint4 expected = expected_at(offset);
-#pragma unroll 1
-        for (u32 row = 0; row < rows; row += at_once) {
-            uint4 own[at_once];
-#pragma unroll
-            for (u32 i = 0; i < at_once; ++i) own[i] = *text_at(before_ + (row + i) * tile::lanes + tile::lane());
-            u32 unlike = 0;
-#pragma unroll
-            for (u32 i = 0; i < at_once; ++i) {
-                unlike |= difference(own[i], expected);
-                if (advance == 0) continue;
-                offset = cycle_.sum(offset, advance);
-                expected = expected_at(offset);
-            }
-            if (__any_sync(tile::all_lanes, unlike != 0)) return false;
-        }
         u32 unlike = 0;
+#pragma unroll
+        for (u32 row = 0; row < rows; ++row) {
+            unlike |= difference(text.row[row], expected);
+            if (advance == 0) continue;
+            offset = cycle_.sum(offset, advance);
+            expected = expected_at(offset);
+        }
         for (u32 i = tile::lane(); i < before_ + after_; i += tile::lanes) {
             const u32 vector = i < before_ ? i : i + vectors;
             unlike |= difference(*text_at(vector), expected_at(cycle_.rest(start_ + 16 * vector)));
@@ -119,14 +109,14 @@ HR_FN bool may_be_cyclic(const FindTask& task, u32 mask) {
 }
 
 // Decides on all hits of a part that is the pattern's cycle again and again. Returns whether it is.
-// `masks`: the last row has the positions that pass the filter, of which there are some.
+// `text`: its rows. `masks`: the last row has the positions that pass the filter, of which there are some.
 template <u32 rows>
-HR_FN bool decide_by_cycle(const FindTask& task, i64 begin, u32 (&masks)[rows]) {
+HR_FN bool decide_by_cycle(const FindTask& task, const WarpRows<rows>& text, i64 begin, u32 (&masks)[rows]) {
     const u32 mask = masks[rows - 1];
     const u32 own =
         mask != 0 ? 16 * ((rows - 1) * tile::lanes + tile::lane()) + static_cast<u32>(trailing_zeros(mask)) : ~0u;
     const CyclicPart<rows> part(task, begin, __reduce_min_sync(tile::all_lanes, own));
-    if (!part.is_cycle()) return false;
+    if (!part.is_cycle(text)) return false;
     part.hits(masks);
     return true;
 }

@@ -46,11 +46,9 @@ HR_FN i64 search(const FindTask& task, FindResult* result, Memory& memory, u32 (
     const i64 begin = first_position(task, first);
     const i64 last = static_cast<i64>(task.size - task.length);
     masks[rows - 1] = possible_hits(task, words_of<words_ahead>(text, rows - 1));
-    if (all && !is_exact && has_rows<rows>(task.text, task.size, first) && may_be_cyclic(task, masks[rows - 1])) {
-        if (decide_by_cycle(task, begin, masks)) return begin;
-        // The rows are read again, by a number that the compiler does not know. Otherwise registers are spilled.
-        load_inside<words_ahead>(text, task.text, tile::shuffle(first, 0));
-    }
+    if (all && !is_exact && has_rows<rows>(task.text, task.size, first) && may_be_cyclic(task, masks[rows - 1]) &&
+        decide_by_cycle(task, text, begin, masks))
+        return begin;
 #pragma unroll
     for (u32 row = rows - 1; row-- > 0;) masks[row] = possible_hits(task, words_of<words_ahead>(text, row));
     if (begin < 0 || begin + part_vectors * 16 - 1 > last) {

@@ -111,10 +111,12 @@ def pattern_bytes(pattern: Any, name: str = "pattern") -> bytes:
 
 
 def contiguous_bytes(value: Any, name: str, expected: str = "a bytes-like object") -> bytes:
-    """Return a copy of a bytes-like object.
+    """Return bytes as they are, and a copy of another bytes-like object.
 
     Raise OptionError if the value is a str or another object, or has gaps between its bytes.
     """
+    if type(value) is bytes:
+        return value
     if isinstance(value, str):
         raise OptionError(f"{name} must be bytes, not a text; pass {name}.encode()")
     try:
