@@ -69,7 +69,7 @@ struct Staged {
     uint4 marks[tile_bytes / 128];  // a bit for each byte
     Steps<count> steps;
 
-    // Load tile at `first`. `text_marks`: a bit for each lenient quote that opens no field (lenient_quotes.cu), or
+    // Load tile at `first`. `text_marks`: a bit for each lenient quote that opens no field (opening_quotes.cu), or
     // null.
     HR_MEMBER Extent stage(const u8* text, u64 bytes, i64 first, const Tables* tables, const u16* text_marks) {
         const i64 left = static_cast<i64>(bytes) - first;
