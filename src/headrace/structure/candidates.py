@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, combinations, product
 from typing import Any
@@ -76,7 +75,9 @@ def _varied(text: bytes, options: Options, fixed: Fixed, malformed: bool) -> Ite
         changes.append(MALFORMED_QUOTES_ARE_TEXT)
     changes = [change for change in changes if _is_free(change, options, fixed)]
     for size in range(1, len(changes) + 1):
-        yield from (options | dict(ChainMap(*subset)) for subset in combinations(changes, size))
+        yield from (
+            {name: value for one in (options, *subset) for name, value in one.items()} for subset in combinations(changes, size)
+        )
 
 
 def _is_free(change: Mapping[str, object], options: Options, fixed: Fixed) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from types import MappingProxyType
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from headrace.core.errors import OptionError, shown
 from headrace.core.options import flag
@@ -310,6 +310,6 @@ PIPE = Dialect(sep=b"|")  # separated by vertical bars, otherwise as `CSV`
 LINES = Dialect(skip_blank_lines=False)  # as `CSV`, but a blank line is a record: for texts of one column
 
 # Changes of options for texts of which a part does not fit a dialect.
-MALFORMED_QUOTES_ARE_TEXT = MappingProxyType({"lenient_quotes": True})
-SKIP_LEADING_SPACES = MappingProxyType({"skip_initial_space": True})
-SKIP_OUTER_SPACES = MappingProxyType({"strip": True, "skip_initial_space": True})
+MALFORMED_QUOTES_ARE_TEXT: Mapping[str, Any] = MappingProxyType({"lenient_quotes": True})
+SKIP_LEADING_SPACES: Mapping[str, Any] = MappingProxyType({"skip_initial_space": True})
+SKIP_OUTER_SPACES: Mapping[str, Any] = MappingProxyType({"strip": True, "skip_initial_space": True})

@@ -171,6 +171,7 @@ def dialect_options(value: object) -> Options | None:
         value = value()
     if value is None or not all(hasattr(value, name) for name in (*_CSV_WORDS, "quoting")):
         return None
-    found: Any = {ALIASES[name]: getattr(value, name) for name in _CSV_WORDS}
+    given: Any = value
+    found: dict[str, object] = {ALIASES[name]: getattr(given, name) for name in _CSV_WORDS}
     found |= {name: bool(one) for name, one in found.items() if isinstance(DEFAULTS[name], bool)}
-    return found if value.quoting != csv.QUOTE_NONE else found | {"quote_char": None}
+    return found if given.quoting != csv.QUOTE_NONE else found | {"quote_char": None}

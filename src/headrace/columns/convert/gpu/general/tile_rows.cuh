@@ -90,7 +90,7 @@ HR_FN FieldText text_of(const ConvertMemory& memory, const u8* text, const Conve
         const DialectFlags& dialect = task.dfa.dialect;
         const usize text_end = dialect.text_end(field.p, usize{0}, field.n);
         const usize text_begin = dialect.text_begin(field.p, usize{0}, text_end);
-        field.after = static_cast<u32>(field.n - text_end);
+        field.after = field.n - text_end;
         field.p += text_begin;
         field.n = text_end - text_begin;
     }
