@@ -34,7 +34,7 @@ from tests.structure.gpu.find_kernels_cases import (
 
 pytestmark = pytest.mark.fibers
 
-SHAPES = [(64, 1), (32, 2), (64, 2)]
+SHAPES = [(64, 1), (32, 2), (32, 8)]
 CHUNKS = [(32, 2), (64, 2)]
 
 
