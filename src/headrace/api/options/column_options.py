@@ -13,10 +13,7 @@ COLUMN_OPTIONS = (
         default=None,
         parse=parsers.unchecked,
         help="names of the columns, for a text without a header or instead of it; or new names of some columns",
-        words=(
-            option("names", "pandas", "duckdb", "cudf"),
-            option("column_names", "pyarrow", "duckdb"),
-        ),
+        words=(option("names", "pandas", "duckdb", "cudf"), option("column_names", "pyarrow", "duckdb")),
         flags=(
             Flag(
                 "--names", "names", metavar="A,B,...", help="names of the columns, for a text without a header or instead of it"
@@ -114,10 +111,7 @@ COLUMN_OPTIONS = (
         default=False,
         parse=flag,
         help="a quoted field may be null too",
-        words=(
-            option("quoted_strings_can_be_null", "pyarrow"),
-            option("allow_quoted_nulls", "duckdb"),
-        ),
+        words=(option("quoted_strings_can_be_null", "pyarrow"), option("allow_quoted_nulls", "duckdb")),
         flags=(Flag("--quoted-null", "on"),),
     ),
     Option(

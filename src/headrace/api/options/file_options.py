@@ -74,10 +74,7 @@ FILE_OPTIONS = (
         default=None,
         parse=parsers.path_column,
         help="name of a last column with the path of the file that each row comes from",
-        words=(
-            option("include_file_paths", "polars"),
-            option("filename", "duckdb", meaning="`True` is `'filename'`"),
-        ),
+        words=(option("include_file_paths", "polars"), option("filename", "duckdb", meaning="`True` is `'filename'`")),
         flags=(Flag("--file-paths", metavar="NAME"),),
     ),
     Option(

@@ -17,10 +17,7 @@ WORK_OPTIONS = (
         default=None,
         parse=or_none(parsers.count),
         help="greatest number of records to read",
-        words=(
-            option("n_rows", "polars"),
-            option("nrows", "pandas", "cudf"),
-        ),
+        words=(option("n_rows", "polars"), option("nrows", "pandas", "cudf")),
         flags=(Flag("--n-rows", "integer", metavar="N", default="all"),),
     ),
     Option(
@@ -66,10 +63,7 @@ WORK_OPTIONS = (
         default=None,
         parse=or_none(positive),
         help="bytes of text that a thread takes at a time",
-        words=(
-            option("block_size", "pyarrow"),
-            option("bytes_per_thread", "cudf"),
-        ),
+        words=(option("block_size", "pyarrow"), option("bytes_per_thread", "cudf")),
         flags=(Flag("--chunk-bytes", "integer", metavar="N"),),
     ),
     Option(
