@@ -43,7 +43,7 @@ class SearchTuning:
 
     threads: int = 128
     rows: int = 8
-    blocks: int = 6  # threads a block, vectors of 16 bytes that each thread reads, and resident blocks a multiprocessor
+    blocks: int = 8  # threads a block, vectors of 16 bytes that each thread reads, and resident blocks a multiprocessor
     scan_threads: int = 256  # threads a block of the scans
     only_dfa: bool = False  # read the text by the automaton, whatever its dialect
 
@@ -54,7 +54,7 @@ class SearchTuning:
 
     def plain(self, *, quoted: bool) -> dict[str, int]:
         """Return the macros of summarize_plain.cu."""
-        defines = {"HR_THREADS": self.threads, "HR_ROWS": self.rows, "HR_UNROLL": 2, "HR_BLOCKS": self.blocks}
+        defines = {"HR_THREADS": self.threads, "HR_ROWS": self.rows, "HR_UNROLL": 4, "HR_BLOCKS": self.blocks}
         return {"HR_QUOTED": int(quoted), **defines}
 
     def dfa(self, states: int) -> dict[str, int]:
