@@ -135,6 +135,14 @@ def test_edges(skew: int) -> None:
 
 @pytest.mark.covering(long=0)
 @pytest.mark.long_except("options1")
+def test_bytes_after_quotes_in_every_place_of_a_thread() -> None:
+    how = How((32, 8), 0, ORDERS[0])
+    for place in range(24, 136):
+        for tail, is_malformed in ((b'"y\n', True), (b'",y\n', False), (b'""y"\n', False)):
+            _, found = by_masks(b'"' + b"x" * place + tail, Dialect(), how, quoted=True)
+            assert bool(found[-1] & FindFlag.STRAY) == is_malformed, (place, tail)
+
+
 @pytest.mark.parametrize(
     "options", [{"lineterminator": "\r\n"}, {"sep": "||", "comment": "//"}, {"escape_char": "\\", "comment": "#"}]
 )
@@ -142,7 +150,7 @@ def test_edges_of_the_dfa(options: dict[str, str]) -> None:
     dialect = Dialect(**options)
     sep, end = dialect.sep, dialect.lineterminator or b"\r\n"
     for skew in (0, 5):
-        how = How((32, 2), skew, ("random", skew))
+        how = How((32, 4), skew, ("random", skew))
         for shift in (-3, -2, -1, 0):
             head = b"a" + sep + b"x" * (how.tile - skew - 2 + shift)
             for tail in (
