@@ -73,6 +73,12 @@ HR_FN u32 selectors_of(u32 bytes) {
     return permute(pairs, 0, 0x4420);
 }
 
+// Packs bit 7 of four bytes, or of sixteen, into the low bits.
+HR_FN u32 gathered(u32 bits) { return (bits >> 7) * 0x01020408u >> 24 & 15; }
+HR_FN u32 gathered(const Bits& bits) {
+    return gathered(bits.word[0]) | gathered(bits.word[1]) << 4 | gathered(bits.word[2]) << 8 |
+           gathered(bits.word[3]) << 12;
+}
 HR_FN u32 any(const Bits& bits) { return bits.word[0] | bits.word[1] | bits.word[2] | bits.word[3]; }
 
 // Loads or stores a thread's `count` words from index `first` on, of `total` words. Accesses are 16 bytes wide where

@@ -30,11 +30,11 @@ HR_FN u32 line_ends(const u8* text, u64 size, i64 at) {
         feeds.word[k] = tile::equals(words[k], tile::repeated('\n'));
         returns.word[k] = tile::equals(words[k], tile::repeated('\r'));
     }
-    const u32 found = tile::gather(feeds);
+    const u32 found = tile::gathered(feeds);
     if (tile::any(returns) == 0) return found;
     const i64 next = at + 16;
     const u32 following = next >= 0 && static_cast<u64>(next) < size && text[next] == '\n' ? 1u << 15 : 0;
-    return found | (tile::gather(returns) & ~(found >> 1 | following));
+    return found | (tile::gathered(returns) & ~(found >> 1 | following));
 }
 
 // Writes the number of line ends of each part to sums[part].

@@ -87,12 +87,14 @@ HR_FN FieldText text_of(const ConvertMemory& memory, const u8* text, const Conve
     if (raw) return {p, n, false, false, 0};
     FieldText field{p, n, false, by_dfa, 0};
     if constexpr (by_dfa) {
-        const DialectFlags& dialect = task.dfa.dialect;
-        const usize text_end = dialect.text_end(field.p, usize{0}, field.n);
-        const usize text_begin = dialect.text_begin(field.p, usize{0}, text_end);
-        field.after = field.n - text_end;
-        field.p += text_begin;
-        field.n = text_end - text_begin;
+        while (task.dfa.dialect.strip && field.n != 0 && field.p[field.n - 1] == ' ') {
+            --field.n;
+            ++field.after;
+        }
+        while (task.dfa.dialect.trims_fields() && field.n != 0 && *field.p == ' ') {
+            ++field.p;
+            --field.n;
+        }
     }
     const u32 end = static_cast<u32>(place.end - field.after),
               begin = end - static_cast<u32>(field.n);  // if it is staged
