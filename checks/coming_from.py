@@ -23,8 +23,9 @@ _KINDS = {"option", "source", "ignored", "refused", "translated"}
 
 
 class Row(NamedTuple):
-    """A row of the table of words, as in its source."""
+    """A row of a word, as in its source."""
 
+    table: str  # its file
     line: int
     kind: str
     name: str
@@ -39,15 +40,10 @@ def check(root: Path) -> list[Finding]:
     rows, own = rows_of(root), options.rows_of(root)
     known = {name for row in own for name in (row.name, *row.aliases)}
     found = [
-        Finding(TABLE, row.line, f"{row.name} is no option and no alias of one")
-        for row in rows
-        if row.kind == "option" and row.name not in known
-    ]
-    found += [
-        Finding(TABLE, row.line, f"{row.name} is an option too") for row in rows if row.kind != "option" and row.name in known
+        Finding(row.table, row.line, f"{row.name} is an option too") for row in rows if row.kind != "option" and row.name in known
     ]
     names = [row.name for row in rows]
-    found += [Finding(TABLE, row.line, f"{row.name} occurs twice") for row in rows if names.count(row.name) > 1]
+    found += [Finding(row.table, row.line, f"{row.name} occurs twice") for row in rows if names.count(row.name) > 1]
     page = (root / PAGE).read_text(encoding="utf-8") if (root / PAGE).is_file() else ""
     if _BLOCK.search(page) is None:
         found.append(Finding(PAGE, 0, "has no tables of words between its markers"))
@@ -57,10 +53,14 @@ def check(root: Path) -> list[Finding]:
 
 
 def rows_of(root: Path) -> list[Row]:
-    """Return the rows of the table of words."""
-    tree = ast.parse((root / TABLE).read_text(encoding="utf-8"))
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) in _KINDS]
-    return [_row(call) for call in sorted(calls, key=lambda call: call.lineno)]
+    """Return the words of the tables of options, and of the table of other words."""
+    return [
+        _row(table, call)
+        for table in (*options.TABLES.values(), TABLE)
+        if (root / table).is_file()
+        for call in ast.walk(ast.parse((root / table).read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and ast.unparse(call.func) in _KINDS
+    ]
 
 
 def with_tables(page: str, rows: list[Row], own: list[options.Row]) -> str:
@@ -69,12 +69,12 @@ def with_tables(page: str, rows: list[Row], own: list[options.Row]) -> str:
     return _BLOCK.sub(lambda _: _tables(rows, names), page)
 
 
-def _row(call: ast.Call) -> Row:
+def _row(table: str, call: ast.Call) -> Row:
     name, *readers = [ast.literal_eval(argument) for argument in call.args]
     texts = {keyword.arg: keyword.value for keyword in call.keywords}
     meaning = next((ast.literal_eval(texts[key]) for key in ("meaning", "why", "use") if key in texts), "")
     note = ast.literal_eval(texts["note"]) if "note" in texts else ""
-    return Row(call.lineno, ast.unparse(call.func), name, tuple(readers), meaning, note)
+    return Row(table, call.lineno, ast.unparse(call.func), name, tuple(readers), meaning, note)
 
 
 def _tables(rows: list[Row], names: dict[str, str]) -> str:

@@ -83,13 +83,19 @@ def _row(call: ast.Call, group: str) -> Row:
         for flag in ast.walk(values.get("flags", ast.Tuple([])))
         if isinstance(flag, ast.Call) and ast.unparse(flag.func) == "Flag"
     ]
+    name = ast.literal_eval(call.args[0])
+    words = [
+        ast.literal_eval(word.args[0])
+        for word in ast.walk(values.get("words", ast.Tuple([])))
+        if isinstance(word, ast.Call) and ast.unparse(word.func) == "option"
+    ]
     return Row(
         line=call.lineno,
-        name=ast.literal_eval(call.args[0]),
+        name=name,
         default=ast.unparse(values["default"]),
         group=group,
         help=ast.literal_eval(values["help"]),
-        aliases=ast.literal_eval(values["aliases"]) if "aliases" in values else (),
+        aliases=tuple(word for word in words if word != name),
         flags=tuple(flags),
     )
 

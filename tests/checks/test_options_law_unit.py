@@ -10,7 +10,7 @@ from checks import options
 
 TEXT = """\
 TEXT_OPTIONS = (
-    Option("sep", default=",", parse=text, help="separator", aliases=("delimiter",), flags=(Flag("--sep"),)),
+    Option("sep", default=",", parse=text, help="separator", words=(option("delimiter"),), flags=(Flag("--sep"),)),
 )
 """
 WORK = """\

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, combinations, product
 from typing import Any
 
 from headrace.core.errors import OptionError
-from headrace.structure.dialect import Dialect
+from headrace.structure.dialect import MALFORMED_QUOTES_ARE_TEXT, SKIP_LEADING_SPACES, SKIP_OUTER_SPACES, Dialect
 from headrace.structure.sample import count_line_ends
 
 SEPARATORS = (b",", b"\t", b";", b"|", b"\x1f", b"\x01", b"^", b"~", b":", b" ")
@@ -65,17 +64,27 @@ def variants(text: bytes, dialect: Dialect, fixed: Fixed, *, malformed: bool) ->
 
 def _varied(text: bytes, options: Options, fixed: Fixed, malformed: bool) -> Iterator[Options]:
     sep, quote = options["sep"], options["quote_char"] or b""
-    changes: list[Options] = []
+    changes: list[Mapping[str, object]] = []
     if "escape_char" not in fixed and re.search(rb"\\[" + re.escape(quote + sep + b"\\") + rb"\r\n]", text):
         changes.append({"escape_char": b"\\"})
-    if "skip_initial_space" not in fixed and sep != b" " and _spaced(text, sep, quote):
-        changes.append({"skip_initial_space": True})
-    if "strip" not in fixed and fixed.get("skip_initial_space", True) and sep != b" " and _padded(text, sep, quote):
-        changes.append({"strip": True})
-    if "lenient_quotes" not in fixed and malformed:
-        changes.append({"lenient_quotes": True})
+    if sep != b" " and _spaced(text, sep, quote):
+        changes.append(SKIP_LEADING_SPACES)
+    if sep != b" " and _padded(text, sep, quote):
+        changes.append(SKIP_OUTER_SPACES)
+    if malformed:
+        changes.append(MALFORMED_QUOTES_ARE_TEXT)
+    changes = [change for change in changes if _is_free(change, options, fixed)]
     for size in range(1, len(changes) + 1):
-        yield from (options | dict(ChainMap(*subset)) for subset in combinations(changes, size))
+        yield from (
+            {name: value for one in (options, *subset) for name, value in one.items()} for subset in combinations(changes, size)
+        )
+
+
+def _is_free(change: Mapping[str, object], options: Options, fixed: Fixed) -> bool:
+    """Return whether a change of options changes some, and none that the caller has set."""
+    return any(options[name] != value for name, value in change.items()) and all(
+        fixed.get(name, value) == value for name, value in change.items()
+    )
 
 
 def _spaced(text: bytes, sep: bytes, quote: bytes) -> bool:

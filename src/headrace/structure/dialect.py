@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
-from typing import Generic, TypeVar
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar
 
 from headrace.core.errors import OptionError, shown
 from headrace.core.options import flag
@@ -191,6 +192,16 @@ class Dialect(DialectOptions[bytes]):
         return self.lenient_quotes
 
     @property
+    def lists_strays(self) -> bool:
+        """True if quotes inside unquoted fields are faults of their records."""
+        return self.strict_quotes or self.lenient_quotes
+
+    @property
+    def keeps_blank_lines(self) -> bool:
+        """True if a blank line is a record of one empty field."""
+        return not self.skip_blank_lines
+
+    @property
     def trims_fields(self) -> bool:
         """True if spaces at the edges of a field may be no part of its text."""
         return self.skip_initial_space
@@ -296,3 +307,9 @@ def check_null_texts(texts: Iterable[bytes], dialect: Dialect) -> None:
 CSV = Dialect()  # commas, double quotes, any line end
 TSV = Dialect(sep=b"\t")  # tab-separated, otherwise as `CSV`
 PIPE = Dialect(sep=b"|")  # separated by vertical bars, otherwise as `CSV`
+LINES = Dialect(skip_blank_lines=False)  # as `CSV`, but a blank line is a record: for texts of one column
+
+# Changes of options for texts of which a part does not fit a dialect.
+MALFORMED_QUOTES_ARE_TEXT: Mapping[str, Any] = MappingProxyType({"lenient_quotes": True})
+SKIP_LEADING_SPACES: Mapping[str, Any] = MappingProxyType({"skip_initial_space": True})
+SKIP_OUTER_SPACES: Mapping[str, Any] = MappingProxyType({"strip": True, "skip_initial_space": True})

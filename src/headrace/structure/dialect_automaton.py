@@ -136,7 +136,7 @@ def _comment_prefix(read: _Reading) -> _Step | None:
 
 def _lenient_quote(read: _Reading) -> _Step | None:
     """Read a byte inside the field whose lenient quote did not close it, since text follows."""
-    if read.dialect.lenient_quotes and read.context is _Context.QUOTE_END and not read.is_whole and not read.is_doubled:
+    if read.dialect.keeps_strays and read.context is _Context.QUOTE_END and not read.is_whole and not read.is_doubled:
         return Transition(step(read.dialect, _State(_Context.QUOTED), read.byte).state, Emit.STRAY)
     return None
 
@@ -174,7 +174,7 @@ def _field_text(read: _Reading) -> _Step:
         return Transition(_State(_Context.ESC_U), read.emit)
     if read.byte == b" " and at_start and read.dialect.skip_initial_space:
         return Transition(_State(_Context.FIELD_START), read.emit)
-    is_fault = read.is_quote and (read.dialect.strict_quotes or read.dialect.lenient_quotes)
+    is_fault = read.is_quote and read.dialect.lists_strays
     return Transition(_State(_Context.UNQUOTED), read.emit | (Emit.STRAY if is_fault else Emit(0)))
 
 
@@ -229,7 +229,7 @@ def automaton_of(dialect: Dialect) -> Automaton:
         comment=named(_Context.COMMENT),
         dropped=tuple(bytes(_drop(dialect, state, symbols[group], *table[state][group]) for state in states) for group in rows),
         escaped=named(_Context.ESC_U, _Context.ESC_Q),
-        unreal_group=symbols.index(_UNREAL) if dialect.lenient_quotes else None,
+        unreal_group=symbols.index(_UNREAL) if dialect.looks_ahead else None,
         unfinished=frozenset(number[state] for state in states if state.context is _Context.QUOTE_END and state.pending),
         sep_length=len(dialect.sep),
         line_end_length=len(dialect.line_ends[0]),
@@ -241,7 +241,7 @@ def _symbols(dialect: Dialect) -> list[bytes]:
     space = b" " if dialect.skip_initial_space else b""
     special = dict.fromkeys(b"".join((*dialect.line_ends, *dialect.delimiters.values(), space)))
     plain = next(value for value in range(256) if value not in special)
-    unreal = [_UNREAL] if dialect.lenient_quotes else []
+    unreal = [_UNREAL] if dialect.looks_ahead else []
     return [*(bytes([value]) for value in special), *unreal, bytes([plain])]
 
 

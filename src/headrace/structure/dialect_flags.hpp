@@ -18,6 +18,9 @@ struct DialectFlags {
     // Returns whether spaces at the edges of a field may be no part of its text. `strip` sets the flag too.
     HR_MEMBER bool trims_fields() const { return skip_initial_space; }
 
+    // Returns whether a blank line is a record of one empty field.
+    HR_MEMBER bool keeps_blank_lines() const { return !skip_blank_lines; }
+
     // Returns the begin of a field's text [begin, end), and its end, without the spaces that are no part of it.
     template <class Text, class Place>
     HR_MEMBER Place text_begin(const Text& text, Place begin, Place end) const {
@@ -37,6 +40,9 @@ struct DialectFlags {
 
     // Returns whether a malformed quote is text, so that its record stays.
     HR_MEMBER bool keeps_strays() const { return lenient_quotes; }
+
+    // Makes the options those for texts without malformed quotes, which are read without a look at later bytes.
+    HR_MEMBER void expect_wellformed_quotes() { lenient_quotes = false; }
 
     // Returns whether quotes inside unquoted fields are faults of their records.
     HR_MEMBER bool lists_strays() const { return strict_quotes || lenient_quotes; }

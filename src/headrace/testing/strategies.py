@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from headrace.structure.dialect import ESCAPE_LETTERS, FLAGS, Dialect
+from headrace.structure.dialect import ESCAPE_LETTERS, FLAGS, MALFORMED_QUOTES_ARE_TEXT, Dialect
 
 _PLAIN = (b"x", b"yz", b"0", b" ", "é".encode(), b"\0")
 
@@ -40,10 +40,10 @@ def _dialects(draw: st.DrawFn, lenient: bool = False) -> Dialect:
         escape_char=escape_char,
         comment=comment,
         lineterminator=lineterminator,
-        lenient_quotes=lenient,
+        **(MALFORMED_QUOTES_ARE_TEXT if lenient else {}),
     )
     for name in FLAGS:
-        if name != "lenient_quotes":
+        if name not in MALFORMED_QUOTES_ARE_TEXT:
             change = {name: draw(st.booleans())}
             dialect = replace(dialect, **change) if dialect.allows(**change) else dialect
     return dialect

@@ -34,7 +34,7 @@ from tests.structure.gpu.find_kernels_cases import (
 
 pytestmark = pytest.mark.fibers
 
-SHAPES = [(32, 1), (64, 1), (32, 2)]
+SHAPES = [(64, 1), (32, 2), (32, 8)]
 CHUNKS = [(32, 2), (64, 2)]
 
 
@@ -114,7 +114,7 @@ def check_masks(data: bytes, dialect: Dialect, how: How) -> None:
 @pytest.mark.parametrize("skew", [0, 1, 7, 8, 15])
 def test_edges(skew: int) -> None:
     """Texts that a tile's edge cuts: line ends of two bytes, doubled quotes, records that are longer than tiles."""
-    how = How((32, 1), skew, ("random", skew))
+    how = How((32, 2), skew, ("random", skew))
     for shift in (-2, -1, 0, 1):
         head = b"a," + b"x" * (how.tile - skew - 2 + shift)
         for tail in (
@@ -135,6 +135,14 @@ def test_edges(skew: int) -> None:
 
 @pytest.mark.covering(long=0)
 @pytest.mark.long_except("options1")
+def test_bytes_after_quotes_in_every_place_of_a_thread() -> None:
+    how = How((32, 8), 0, ORDERS[0])
+    for place in range(24, 136):
+        for tail, is_malformed in ((b'"y\n', True), (b'",y\n', False), (b'""y"\n', False)):
+            _, found = by_masks(b'"' + b"x" * place + tail, Dialect(), how, quoted=True)
+            assert bool(found[-1] & FindFlag.STRAY) == is_malformed, (place, tail)
+
+
 @pytest.mark.parametrize(
     "options", [{"lineterminator": "\r\n"}, {"sep": "||", "comment": "//"}, {"escape_char": "\\", "comment": "#"}]
 )
@@ -142,7 +150,7 @@ def test_edges_of_the_dfa(options: dict[str, str]) -> None:
     dialect = Dialect(**options)
     sep, end = dialect.sep, dialect.lineterminator or b"\r\n"
     for skew in (0, 5):
-        how = How((32, 2), skew, ("random", skew))
+        how = How((32, 4), skew, ("random", skew))
         for shift in (-3, -2, -1, 0):
             head = b"a" + sep + b"x" * (how.tile - skew - 2 + shift)
             for tail in (
@@ -188,7 +196,7 @@ def test_more_tiles_than_a_block_scans(options: dict[str, str], order: tuple[str
         wanted = expected(data, dialect, how)
         assert with_dfa(data, dialect, how) == wanted
         if not options:
-            assert by_masks(data, dialect, How((32, 1), 3, order), quoted=True) == expected(data, dialect, How((32, 1), 3, order))
+            assert by_masks(data, dialect, How((32, 2), 3, order), quoted=True) == expected(data, dialect, How((32, 2), 3, order))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -205,8 +213,8 @@ def test_blocks_of_a_scan_agree_whether_another_variant_reads_the_text(seed: int
 
 
 def test_a_variant_runs_only_if_the_preceding_one_requests_it() -> None:
-    dialect, how = Dialect(), How((32, 1), 3, ("forward", 0))
-    shape = {"HR_THREADS": 32, "HR_ROWS": 1, "HR_UNROLL": 1, "HR_BLOCKS": 1}
+    dialect, how = Dialect(), How((32, 2), 3, ("forward", 0))
+    shape = {"HR_THREADS": 32, "HR_ROWS": 2, "HR_UNROLL": 1, "HR_BLOCKS": 1}
     bare = fibers.program("structure/gpu/summarize_plain.cu", {"HR_QUOTED": 0, **shape})
     quoted = fibers.program("structure/gpu/summarize_plain.cu", {"HR_QUOTED": 1, **shape})
     for data in (b"a,b\n" * 500, b"a,b\n" * 400 + b'a,"b"\n' + b"a,b\n" * 100):

@@ -37,7 +37,7 @@ def expected(text: bytes, *, doubles: bool) -> dict[int, bool]:
 
 def marks(text: bytes, dialect: Dialect, skew: int, order: tuple[str, int]) -> set[int]:
     """Positions of the text that the kernels mark."""
-    program = fibers.program("structure/gpu/lenient_quotes.cu", {"HR_THREADS": _THREADS})
+    program = fibers.program("structure/gpu/opening_quotes.cu", {"HR_THREADS": _THREADS})
     tiles = -(-(len(text) + skew) // (_THREADS * _THREAD_BYTES))
     runs, words = np.zeros(tiles, np.uint16), np.full(tiles * _THREADS, ~np.uint64(0))
     head = [aligned(text, skew), len(text), lenient_dialect(dialect), runs]

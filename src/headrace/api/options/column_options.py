@@ -3,6 +3,7 @@
 from headrace.api.options import parsers
 from headrace.api.options.option import Flag, Option
 from headrace.api.options.parsers import or_none
+from headrace.api.options.word import option, translated, when
 from headrace.core.options import flag, texts
 from headrace.encode.texts import FORMS
 
@@ -12,7 +13,7 @@ COLUMN_OPTIONS = (
         default=None,
         parse=parsers.unchecked,
         help="names of the columns, for a text without a header or instead of it; or new names of some columns",
-        aliases=("column_names",),
+        words=(option("names", "pandas", "duckdb", "cudf"), option("column_names", "pyarrow", "duckdb")),
         flags=(
             Flag(
                 "--names", "names", metavar="A,B,...", help="names of the columns, for a text without a header or instead of it"
@@ -24,16 +25,32 @@ COLUMN_OPTIONS = (
         default=None,
         parse=parsers.columns,
         help="names or positions of the columns to read, in this order",
-        aliases=("usecols", "include_columns"),
+        words=(
+            option("columns", "polars", "duckdb", meaning="names or positions; a mapping of names to types is `schema`"),
+            option("usecols", "pandas", "cudf", meaning="in the given order; a set, in the order of the text"),
+            option("include_columns", "pyarrow"),
+        ),
         flags=(Flag("--columns", "names", metavar="A,B,...", help="names of the columns to read, in this order", default="all"),),
     ),
-    Option("schema", default=None, parse=parsers.field_types, help="types of all columns"),
+    Option(
+        "schema",
+        default=None,
+        parse=parsers.field_types,
+        help="types of all columns",
+        words=(option("schema", "polars", "duckdb", meaning="a `pyarrow.Schema`, a mapping, or types in order"),),
+    ),
     Option(
         "dtypes",
         default=None,
         parse=parsers.dtypes,
         help="types of some columns, or one type for all, e.g. string; the others are inferred",
-        aliases=("dtype", "column_types", "schema_overrides", "types"),
+        words=(
+            option("dtypes", "polars", "duckdb"),
+            option("dtype", "pandas", "duckdb", "cudf"),
+            option("column_types", "pyarrow", "duckdb"),
+            option("schema_overrides", "polars"),
+            option("types", "duckdb"),
+        ),
         flags=(Flag("--dtypes", "types", metavar="NAME=TYPE,..."),),
     ),
     Option(
@@ -42,6 +59,10 @@ COLUMN_OPTIONS = (
         parse=flag,
         help="infer the types that are not given",
         flags=(Flag("--no-infer", "off", help="columns without a given type are strings"),),
+        words=(
+            option("infer_schema", "polars"),
+            translated("all_varchar", "duckdb", by=when(True, infer_schema=False), meaning="`True` is `infer_schema=False`"),
+        ),
     ),
     Option(
         "shrink",
@@ -57,13 +78,24 @@ COLUMN_OPTIONS = (
         help="form of inferred string columns",
         choices=tuple(FORMS),
         flags=(Flag("--strings", "choice", default="plain"),),
+        words=(
+            translated(
+                "auto_dict_encode", "pyarrow", by=when(True, strings="dictionary"), meaning="`True` is `strings='dictionary'`"
+            ),
+        ),
     ),
     Option(
         "null_values",
         default=("",),
         parse=parsers.or_default(parsers.null_texts, (b"",)),
         help="texts that mean null",
-        aliases=("na_values", "nullstr", "null"),
+        words=(
+            option("null_values", "polars", "pyarrow", meaning="replaces the default; numbers are taken as their text"),
+            option("na_values", "pandas", "duckdb", "cudf", meaning="replaces the default; numbers are taken as their text"),
+            option("nullstr", "duckdb"),
+            option("null", "duckdb"),
+            translated("na_filter", "pandas", "cudf", by=when(False, null_values=()), meaning="`False` is `null_values=()`"),
+        ),
         flags=(
             Flag(
                 "--null",
@@ -79,7 +111,7 @@ COLUMN_OPTIONS = (
         default=False,
         parse=flag,
         help="a quoted field may be null too",
-        aliases=("quoted_strings_can_be_null", "allow_quoted_nulls"),
+        words=(option("quoted_strings_can_be_null", "pyarrow"), option("allow_quoted_nulls", "duckdb")),
         flags=(Flag("--quoted-null", "on"),),
     ),
     Option(
@@ -88,6 +120,7 @@ COLUMN_OPTIONS = (
         parse=parsers.or_default(texts, (b"true", b"True", b"TRUE")),
         help="texts that mean true",
         flags=(Flag("--true", "texts", metavar="TEXT", help="text that means true; repeat for several"),),
+        words=(option("true_values", "pandas", "pyarrow", "cudf", meaning="replaces the default"),),
     ),
     Option(
         "false_values",
@@ -95,13 +128,19 @@ COLUMN_OPTIONS = (
         parse=parsers.or_default(texts, (b"false", b"False", b"FALSE")),
         help="texts that mean false",
         flags=(Flag("--false", "texts", metavar="TEXT", help="text that means false; repeat for several"),),
+        words=(option("false_values", "pandas", "pyarrow", "cudf", meaning="replaces the default"),),
     ),
     Option(
         "decimal",
         default=".",
         parse=parsers.number_mark,
         help="decimal point",
-        aliases=("decimal_point", "decimal_separator"),
+        words=(
+            option("decimal", "pandas", "duckdb", "cudf"),
+            option("decimal_point", "pyarrow"),
+            option("decimal_separator", "duckdb"),
+            translated("decimal_comma", "polars", by=when(True, decimal=","), meaning="`True` is `decimal=','`"),
+        ),
         flags=(Flag("--decimal", metavar="CHAR", default="."),),
     ),
     Option(
@@ -109,7 +148,7 @@ COLUMN_OPTIONS = (
         default=None,
         parse=or_none(parsers.number_mark),
         help="separator of groups of three digits",
-        aliases=("thousands_separator",),
+        words=(option("thousands", "pandas", "duckdb", "cudf"), option("thousands_separator")),
         flags=(Flag("--thousands", metavar="CHAR", default="none"),),
     ),
     Option(
@@ -117,7 +156,11 @@ COLUMN_OPTIONS = (
         default=None,
         parse=parsers.date_format,
         help="format of dates and times, e.g. %d.%m.%Y, for all columns or by column",
-        aliases=("dateformat", "timestamp_parsers"),
+        words=(
+            option("date_format", "pandas", "duckdb", meaning="`'ISO8601'` is the default"),
+            option("dateformat", "duckdb"),
+            option("timestamp_parsers", "pyarrow"),
+        ),
         flags=(
             Flag(
                 "--date-format",
@@ -134,6 +177,7 @@ COLUMN_OPTIONS = (
         parse=flag,
         help="31/01/2024, 31-01-2024 and 31.01.2024 are dates too",
         flags=(Flag("--dayfirst", "on"),),
+        words=(option("dayfirst", "pandas", "cudf"),),
     ),
     Option(
         "row_index_name",
@@ -141,6 +185,7 @@ COLUMN_OPTIONS = (
         parse=parsers.index_name,
         help="name of a first column with the index of each row's record",
         flags=(Flag("--row-index", metavar="NAME"),),
+        words=(option("row_index_name", "polars"),),
     ),
     Option(
         "row_index_offset",
@@ -148,5 +193,6 @@ COLUMN_OPTIONS = (
         parse=parsers.row_offset,
         help="index of the first record",
         flags=(Flag("--row-index-offset", "integer", metavar="N", default="0"),),
+        words=(option("row_index_offset", "polars"),),
     ),
 )

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from headrace.api.options.word import Word
+
 
 @dataclass(frozen=True, slots=True)
 class Flag:
@@ -29,8 +31,13 @@ class Option:
     `CsvOptions` hold. It raises `OptionError` for a value that the option does not take.
     """
     help: str  # meaning of the option, in one line
-    aliases: tuple[str, ...] = ()  # names that other readers use for it, accepted as keyword arguments
+    words: tuple[Word, ...] = ()  # parameters of other readers that are this option, or stand for a value of it
     flags: tuple[Flag, ...] = ()  # command-line flags that set it; empty if the command does not offer the option
     choices: tuple[str, ...] = ()  # the texts that it takes, if there is a fixed list
     is_found: bool = False  # True if `sniff_csv` finds it, so that its default there is `"auto"`
     is_always_proposed: bool = False  # True if every proposal of `sniff_csv` names it
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Names that other readers use for the option, accepted as keyword arguments."""
+        return tuple(word.name for word in self.words if word.kind == "option" and word.name != self.name)

@@ -5,6 +5,7 @@ from typing import get_args
 from headrace.api.options import parsers
 from headrace.api.options.option import Flag, Option
 from headrace.api.options.parsers import or_none
+from headrace.api.options.word import option, translated, when
 from headrace.columns.plan.row_policy import LongRecords, ShortRecords
 from headrace.core.options import flag
 
@@ -16,13 +17,30 @@ TEXT_OPTIONS = (
         help="auto: find the options of this group that are not given, from the text",
         choices=("auto",),
         flags=(Flag("--dialect", "choice", default="the defaults below"),),
+        words=(
+            option("dialect", "pandas", meaning="a `csv.Dialect`, its name, or `'auto'`"),
+            translated(
+                "auto_detect", "duckdb", by=when(True, dialect="auto"), meaning="`True` is `dialect='auto'`, `False` the default"
+            ),
+        ),
     ),
     Option(
         "sep",
         default=",",
         parse=parsers.separator,
         help="field separator, 1 to 8 bytes",
-        aliases=("delimiter", "separator", "delim"),
+        words=(
+            option(
+                "sep",
+                "pandas",
+                "duckdb",
+                "cudf",
+                meaning="literal, no regular expression; in place of `None` pass `dialect='auto'`",
+            ),
+            option("delimiter", "pandas", "pyarrow", "duckdb", "cudf"),
+            option("separator", "polars", "duckdb"),
+            option("delim", "duckdb"),
+        ),
         flags=(Flag("--sep", "unescaped", metavar="SEP", help=r"field separator, 1 to 8 bytes; '\t' is a tab", default="comma"),),
         is_found=True,
         is_always_proposed=True,
@@ -32,7 +50,11 @@ TEXT_OPTIONS = (
         default='"',
         parse=parsers.optional_byte,
         help="quoting character, one byte; None for none",
-        aliases=("quotechar", "quote"),
+        words=(
+            option("quote_char", "polars", "pyarrow", meaning="`False` and `''` are `None`"),
+            option("quotechar", "pandas", "duckdb", "cudf"),
+            option("quote", "duckdb"),
+        ),
         flags=(Flag("--quote", "none_if_empty", metavar="CHAR", help="quoting character; '' for none", default='"'),),
         is_found=True,
         is_always_proposed=True,
@@ -42,7 +64,7 @@ TEXT_OPTIONS = (
         default=True,
         parse=flag,
         help="two quotes inside a quoted field stand for one",
-        aliases=("doublequote",),
+        words=(option("double_quote", "pyarrow"), option("doublequote", "pandas", "cudf")),
         flags=(Flag("--no-double-quote", "off", help="two quotes inside a quoted field do not stand for one"),),
         is_always_proposed=True,
     ),
@@ -54,6 +76,14 @@ TEXT_OPTIONS = (
         flags=(Flag("--lenient-quotes", "on"),),
         is_found=True,
         is_always_proposed=True,
+        words=(
+            translated(
+                "strict_mode",
+                "duckdb",
+                by=when(False, lenient_quotes=True),
+                meaning="`False` is `lenient_quotes=True`, `True` the default",
+            ),
+        ),
     ),
     Option(
         "strict_quotes",
@@ -68,7 +98,7 @@ TEXT_OPTIONS = (
         default=None,
         parse=parsers.optional_byte,
         help="escape character: the next byte is data",
-        aliases=("escapechar",),
+        words=(option("escape_char", "pyarrow", meaning="`False` is `None`"), option("escapechar", "pandas", "duckdb")),
         flags=(Flag("--escape", "none_if_empty", metavar="CHAR", default="none"),),
         is_found=True,
         is_always_proposed=True,
@@ -85,7 +115,7 @@ TEXT_OPTIONS = (
         default=None,
         parse=parsers.literal_text,
         help="leave out lines that begin with this prefix, 1 to 8 bytes",
-        aliases=("comment_prefix",),
+        words=(option("comment", "pandas", "duckdb", "cudf"), option("comment_prefix", "polars")),
         flags=(Flag("--comment", "none_if_empty", metavar="PREFIX", default="none"),),
         is_found=True,
         is_always_proposed=True,
@@ -95,7 +125,7 @@ TEXT_OPTIONS = (
         default=None,
         parse=parsers.line_terminator,
         help="line terminator, 1 to 8 bytes",
-        aliases=("eol_char", "new_line"),
+        words=(option("lineterminator", "pandas", "duckdb", "cudf"), option("eol_char", "polars"), option("new_line", "duckdb")),
         flags=(Flag("--line-end", "unescaped", metavar="END", default=r"\n, \r\n and \r, also mixed"),),
         is_found=True,
         is_always_proposed=True,
@@ -105,7 +135,7 @@ TEXT_OPTIONS = (
         default=False,
         parse=flag,
         help="leave out spaces at the start of a field",
-        aliases=("skipinitialspace",),
+        words=(option("skipinitialspace", "pandas", "cudf"),),
         flags=(Flag("--skip-initial-space", "on"),),
         is_found=True,
         is_always_proposed=True,
@@ -118,7 +148,10 @@ TEXT_OPTIONS = (
         default=True,
         parse=flag,
         help="leave out empty lines",
-        aliases=("ignore_empty_lines",),
+        words=(
+            option("skip_blank_lines", "pandas", "cudf", meaning="a line of spaces is a record, which pandas takes for blank"),
+            option("ignore_empty_lines", "pyarrow"),
+        ),
         flags=(Flag("--keep-blank-lines", "off", help="an empty line is a record of one empty field"),),
     ),
     Option(
@@ -126,7 +159,16 @@ TEXT_OPTIONS = (
         default="infer",
         parse=parsers.header,
         help="the first record holds the names; or the indexes of the records that hold them",
-        aliases=("has_header",),
+        words=(
+            option("header", "pandas", "duckdb", "cudf", meaning="`None` is `False`"),
+            option("has_header", "polars"),
+            translated(
+                "autogenerate_column_names",
+                "pyarrow",
+                by=when(True, header=False),
+                meaning="`True` is `header=False`; names are `column_1`, ...",
+            ),
+        ),
         flags=(
             Flag("--header", "on", help="the first record holds the names", default="found from the first records"),
             Flag("--no-header", "off", help="the first record is data"),
@@ -140,7 +182,12 @@ TEXT_OPTIONS = (
         default=0,
         parse=parsers.lines_to_skip,
         help="number of lines to leave out before the header",
-        aliases=("skiprows", "skip_lines", "skip"),
+        words=(
+            option("skip_rows", "polars", "pyarrow", meaning="a number of lines"),
+            option("skiprows", "pandas", "duckdb", "cudf", meaning="a number; no list and no function"),
+            option("skip_lines", "polars"),
+            option("skip", "duckdb"),
+        ),
         flags=(Flag("--skip-rows", "integer", metavar="N"),),
         is_found=True,
         is_always_proposed=True,
@@ -150,7 +197,7 @@ TEXT_OPTIONS = (
         default=0,
         parse=parsers.count,
         help="number of records to leave out after the header",
-        aliases=("skip_rows_after_names",),
+        words=(option("skip_rows_after_header", "polars"), option("skip_rows_after_names", "pyarrow")),
         flags=(Flag("--skip-rows-after-header", "integer", metavar="N"),),
     ),
     Option(
@@ -158,7 +205,7 @@ TEXT_OPTIONS = (
         default=0,
         parse=parsers.count,
         help="number of records to leave out at the end",
-        aliases=("skipfooter",),
+        words=(option("skipfooter", "pandas", "cudf"),),
         flags=(Flag("--skip-footer", "integer", metavar="N"),),
     ),
     Option(
@@ -168,6 +215,9 @@ TEXT_OPTIONS = (
         help="what to do with a record of too few fields",
         choices=get_args(ShortRecords),
         flags=(Flag("--short-records", "choice", default="as --on-error"),),
+        words=(
+            translated("null_padding", "duckdb", by=when(True, short_records="null"), meaning="`True` is `short_records='null'`"),
+        ),
     ),
     Option(
         "long_records",

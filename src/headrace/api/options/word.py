@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from headrace.core.options import flag
+
 Reader = Literal["pandas", "polars", "pyarrow", "duckdb", "cudf"]
 
 
@@ -63,3 +65,17 @@ def refused(name: str, *readers: Reader, use: str, unless: tuple[object, ...] = 
 def translated(name: str, *readers: Reader, by: Translation, meaning: str, note: str = "") -> Word:
     """Return the row of a word that other options stand for."""
     return Word(name, readers, meaning, "translated", translate=by, note=note)
+
+
+def when(asked: bool, **options: object) -> Translation:
+    """Return a translation of a flag: `options` if it is `asked`, nothing otherwise or for None."""
+
+    def translate(name: str, value: object, _: ForeignCall) -> Mapping[str, object]:
+        return options if value is not None and flag(name, value) is asked else {}
+
+    return translate
+
+
+def zero_is_none(value: object) -> object:
+    """Return None for 0, which means no limit in DuckDB."""
+    return None if value == 0 and type(value) is int else value

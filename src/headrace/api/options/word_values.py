@@ -24,27 +24,7 @@ PANDAS_NULLS = (
 )  # texts that pandas takes for null unless `keep_default_na=False`
 
 
-def _when(asked: bool, **options: object) -> Translation:
-    """Return a translation of a flag: `options` if it is `asked`, nothing otherwise or for None."""
-
-    def translate(name: str, value: object, _: ForeignCall) -> Options:
-        return options if value is not None and flag(name, value) is asked else _NOTHING
-
-    return translate
-
-
-all_varchar = _when(True, infer_schema=False)
-auto_detect = _when(True, dialect="auto")
-auto_dict_encode = _when(True, strings="dictionary")
-check_utf8 = _when(False, encoding_errors="replace")
-decimal_comma = _when(True, decimal=",")
-na_filter = _when(False, null_values=())
-no_header = _when(True, header=False)
-null_padding = _when(True, short_records="null")
-one_thread = _when(False, threads=1)
-store_rejects = _when(True, on_error="reject")
-strict_mode = _when(False, lenient_quotes=True)
-truncate_ragged_lines = _when(True, short_records="null", long_records="truncate")
+_CSV_WORDS = ("delimiter", "quotechar", "doublequote", "escapechar", "skipinitialspace")  # those of Python's `csv.Dialect`
 
 
 def _one_of(**choices: Options) -> Translation:
@@ -122,11 +102,6 @@ def infer_schema_length(name: str, value: object, _: ForeignCall) -> Options:
     return {"infer_schema": False} if is_zero else _NOTHING
 
 
-def zero_is_none(value: object) -> object:
-    """Return None for 0, which means no limit in DuckDB."""
-    return None if value == 0 and type(value) is int else value
-
-
 def new_columns(name: str, value: object, call: ForeignCall) -> Options:
     """Translate names that replace those of the header."""
     if value is None:
@@ -194,13 +169,9 @@ def dialect_options(value: object) -> Options | None:
         value = csv.get_dialect(value) if value in csv.list_dialects() else None
     if isinstance(value, type) and issubclass(value, csv.Dialect):
         value = value()
-    if value is None or not all(hasattr(value, name) for name in ("delimiter", "quotechar", "quoting", "skipinitialspace")):
+    if value is None or not all(hasattr(value, name) for name in (*_CSV_WORDS, "quoting")):
         return None
-    found: Any = value
-    return {
-        "sep": found.delimiter,
-        "quote_char": None if found.quoting == csv.QUOTE_NONE else found.quotechar,
-        "double_quote": bool(found.doublequote),
-        "escape_char": found.escapechar,
-        "skip_initial_space": bool(found.skipinitialspace),
-    }
+    given: Any = value
+    found: dict[str, object] = {ALIASES[name]: getattr(given, name) for name in _CSV_WORDS}
+    found |= {name: bool(one) for name, one in found.items() if isinstance(DEFAULTS[name], bool)}
+    return found if given.quoting != csv.QUOTE_NONE else found | {"quote_char": None}

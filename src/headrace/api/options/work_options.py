@@ -6,6 +6,7 @@ from headrace.api.options import parsers
 from headrace.api.options.keywords import OnError
 from headrace.api.options.option import Flag, Option
 from headrace.api.options.parsers import or_none
+from headrace.api.options.word import option, translated, when, zero_is_none
 from headrace.core.context import context_of
 from headrace.core.device import parse_device
 from headrace.core.options import positive
@@ -16,7 +17,7 @@ WORK_OPTIONS = (
         default=None,
         parse=or_none(parsers.count),
         help="greatest number of records to read",
-        aliases=("nrows",),
+        words=(option("n_rows", "polars"), option("nrows", "pandas", "cudf")),
         flags=(Flag("--n-rows", "integer", metavar="N", default="all"),),
     ),
     Option(
@@ -26,13 +27,14 @@ WORK_OPTIONS = (
         help="at a fault: stop (raise), make the field null (null), or reject the record (reject)",
         choices=get_args(OnError),
         flags=(Flag("--on-error", "choice", default="raise"),),
+        words=(translated("store_rejects", "duckdb", by=when(True, on_error="reject"), meaning="`True` is `on_error='reject'`"),),
     ),
     Option(
         "max_rejects",
         default=None,
         parse=or_none(parsers.count),
         help="greatest number of faults that rejects lists, in each file or batch; all are counted",
-        aliases=("rejects_limit",),
+        words=(option("rejects_limit", "duckdb", meaning="`0` is no limit", convert=zero_is_none),),
         flags=(Flag("--max-rejects", "integer", metavar="N", default="all"),),
     ),
     Option(
@@ -49,7 +51,11 @@ WORK_OPTIONS = (
         default=None,
         parse=or_none(positive),
         help="greatest number of threads",
-        aliases=("n_threads",),
+        words=(
+            option("n_threads", "polars"),
+            translated("use_threads", "pyarrow", by=when(False, threads=1), meaning="`False` is `threads=1`"),
+            translated("parallel", "duckdb", by=when(False, threads=1), meaning="`False` is `threads=1`"),
+        ),
         flags=(Flag("--threads", "integer", metavar="N", default="all cores"),),
     ),
     Option(
@@ -57,7 +63,7 @@ WORK_OPTIONS = (
         default=None,
         parse=or_none(positive),
         help="bytes of text that a thread takes at a time",
-        aliases=("block_size", "bytes_per_thread"),
+        words=(option("block_size", "pyarrow"), option("bytes_per_thread", "cudf")),
         flags=(Flag("--chunk-bytes", "integer", metavar="N"),),
     ),
     Option(

@@ -19,7 +19,7 @@ from headrace.columns.types import DataType, parse_type
 from headrace.core.errors import OptionError, ParseError
 from headrace.sources.find_files import partitions
 from headrace.sources.open import SourceOptions, open_source
-from headrace.structure.dialect import Dialect
+from headrace.structure.dialect import LINES
 
 Partitions = Mapping[str, Sequence[str | None]]  # mapping from key to the value of each file; None is null
 
@@ -91,7 +91,7 @@ def column_of_texts(
     data = "".join(_as_field(text) + "\n" for text in texts).encode("utf-8", "backslashreplace").decode()
     own = CsvOptions(
         source=SourceOptions(),
-        dialect=Dialect(skip_blank_lines=False),
+        dialect=LINES,
         schema=SchemaOptions(header=False, names=[name], dtypes=None if wanted is None else {name: wanted}),
         values=replace(
             options.values, forms=options.values.forms.dates_alone(name), quoted_null=False, on_error="raise", shrink=False

@@ -25,7 +25,7 @@ from headrace.core.context import Context
 from headrace.core.errors import EmptyInputError
 from headrace.sources.open import OpenSource
 from headrace.structure.candidates import Fixed
-from headrace.structure.dialect import Dialect
+from headrace.structure.dialect import MALFORMED_QUOTES_ARE_TEXT, Dialect
 from headrace.structure.sample import DEFAULT_SAMPLE_BYTES, Sample, count_line_ends, line_end_pattern, take_sample
 from headrace.structure.survey import skip_lines
 
@@ -135,10 +135,11 @@ def _sniffed(sample: Sample, ranked: list[RankedDialect], chosen: _Candidate, wi
         lines=lines,
         policies=chosen.policies,
         fault=chosen.reading.fault,
-        may_repair="lenient_quotes" not in wishes.dialect,
+        may_repair=wishes.dialect.keys().isdisjoint(MALFORMED_QUOTES_ARE_TEXT),
     )
     dialect: dict[str, Any] = {name: _as_text(getattr(best.dialect, name)) for name in Dialect.names()}
-    dialect["lenient_quotes"] |= witness.repairs_windows and best.dialect.allows(lenient_quotes=True)
+    if witness.repairs_windows:
+        dialect |= MALFORMED_QUOTES_ARE_TEXT
     return Sniffed(
         **dialect,
         line_ends=tuple(_as_text(end) for end, count in count_line_ends(sample.text).items() if count),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from headrace.columns.column import Column
@@ -13,7 +13,7 @@ from headrace.columns.infer.sniff_table import TableBegin
 from headrace.columns.plan.value_forms import NULL_WORDS
 from headrace.core.errors import counted
 from headrace.core.lazy import LazyAttribute
-from headrace.structure.dialect import Dialect
+from headrace.structure.dialect import MALFORMED_QUOTES_ARE_TEXT, Dialect
 from headrace.structure.layout import agreement_of
 from headrace.structure.sample import Sample, line_end_pattern
 
@@ -76,8 +76,9 @@ class Witness:
     def repairs_windows(self) -> bool:
         """True if quotes are malformed only further on, so that lenient quotes are proposed."""
         dialect = self.ranked[0].dialect
-        may_repair = self.may_repair and dialect.double_quote and not dialect.lenient_quotes
-        return may_repair and any(malformed for _, malformed in self._windows)
+        may_repair = self.may_repair and dialect.double_quote and not dialect.keeps_strays
+        is_valid = may_repair and dialect.allows(**MALFORMED_QUOTES_ARE_TEXT)
+        return is_valid and any(malformed for _, malformed in self._windows)
 
     def agreements(self) -> list[float]:
         """Return the share of regular records: of the beginning, then of each window that holds a record."""
@@ -151,7 +152,8 @@ class Witness:
         if layout.unclosed:
             yield "a quote is never closed"
         if self.repairs_windows:
-            yield "lenient_quotes=True: quotes are malformed further on"
+            dialect = self.ranked[0].dialect
+            yield f"{_differences(replace(dialect, **MALFORMED_QUOTES_ARE_TEXT), dialect)}: quotes are malformed further on"
         if self.fault:
             yield f"the proposal does not read its sample: {self.fault}"
 

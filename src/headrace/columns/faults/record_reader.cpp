@@ -17,7 +17,7 @@ namespace {
 // end no other record.
 std::string record_between(const Dialect& dialect, usize fields) {
     const bool has_lenient_quotes = dialect.looks_ahead() && dialect.quote >= 0;
-    if (!has_lenient_quotes && (!dialect.universal_line_end || dialect.skip_blank_lines)) return {};
+    if (!has_lenient_quotes && (!dialect.universal_line_end || !dialect.keeps_blank_lines())) return {};
     const auto is_ordinary = [&](u8 byte) { return dialect.automaton.class_of[byte] + 1u == dialect.automaton.groups; };
     u8 ordinary = 'a';
     while (!is_ordinary(ordinary)) ++ordinary;

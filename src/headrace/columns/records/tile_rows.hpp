@@ -71,7 +71,7 @@ private:
     };
 
     static Dialect strict(Dialect dialect) {
-        dialect.lenient_quotes = false;
+        dialect.expect_wellformed_quotes();
         return dialect;
     }
     Tile data_records(const Tile& tile);

@@ -25,18 +25,6 @@ HR_FN u32 equals(u32 bytes, u32 pattern) { return ~(differs(bytes & ~top_bits, p
 // Sets bit 7 of the lowest byte that is zero, and clears it in the bytes below. All other bits are undefined.
 HR_FN u32 borrows(u32 x) { return (x - 0x01010101u) & ~x; }
 
-// Shifts the bits by one byte, so that each byte gets those of the preceding byte. The lowest byte gets the highest
-// byte of the preceding word. For the words 0x80000000 and 0x00008000 the second one becomes 0x00800080.
-HR_FN u32 following(u32 before, u32 bits) { return __funnelshift_l(before, bits, 8); }
-HR_FN Bits following(const Bits& bits, u32 before) {
-    return {following(before, bits.word[0]), following(bits.word[0], bits.word[1]),
-            following(bits.word[1], bits.word[2]), following(bits.word[2], bits.word[3])};
-}
-
-// Computes the parity of the bits of each byte and all lower ones, in bit 7 of that byte. The product adds the bits,
-// and its carries stay in the low bits of the next byte. All other bits are undefined.
-HR_FN u32 parities(u32 bits) { return bits * 0x01010101u; }
-
 // Returns `sum` plus the dot product of four bytes and four weights.
 HR_FN u32 dot4(u32 bytes, u32 weights, u32 sum) {
 #if defined(__CUDACC__)
@@ -46,9 +34,6 @@ HR_FN u32 dot4(u32 bytes, u32 weights, u32 sum) {
     return sum;
 #endif
 }
-
-// Returns `sum` plus the four bytes of a word.
-HR_FN u32 add_bytes(u32 bytes, u32 sum) { return dot4(bytes, 0x01010101u, sum); }
 
 // Returns whether one of sixteen bytes equals the byte that `pattern` repeats.
 HR_FN bool has_byte(uint4 v, u32 pattern) {

@@ -155,14 +155,14 @@ HR_FN PlainMasks find_masks(const Dialect& dialect, const Block& block, u64 vali
 
     PlainMasks masks;
     masks.separators = separators;
-    if (dialect.skip_blank_lines) {
-        masks.records = line_ends & ~after;
-        masks.starts = after & ~line_ends & valid;
-        masks.blanks = line_ends & after & ~completing;
-    } else {
+    if (dialect.keeps_blank_lines()) {
         masks.records = line_ends & ~completing;
         masks.starts = after & ~completing & valid;
         masks.blanks = 0;
+    } else {
+        masks.records = line_ends & ~after;
+        masks.starts = after & ~line_ends & valid;
+        masks.blanks = line_ends & after & ~completing;
     }
     masks.strays = 0;
     if (HasQuote) {

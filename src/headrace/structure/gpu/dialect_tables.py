@@ -83,7 +83,7 @@ def plain_dialect(dialect: Dialect, *, quoted: bool, declines: bool = False) -> 
     result["separator"], result["line_end"], result["other"] = dialect.sep[0], line_end[0], other
     result["quote"] = dialect.quote_char[0] if dialect.quote_char else dialect.sep[0]
     result["watched"] = list((watched * 3 or bytes([other] * 3))[:3]) if len(watched) < 3 else list(watched)
-    flags = Plain.UNIVERSAL * (dialect.lineterminator is None) | Plain.SKIP_BLANK * dialect.skip_blank_lines
+    flags = Plain.UNIVERSAL * (dialect.lineterminator is None) | Plain.SKIP_BLANK * (not dialect.keeps_blank_lines)
     flags |= Plain.DOUBLES * dialect.double_quote | Plain.QUOTES * quoted | Plain.WATCHES * bool(watched)
     result["flags"] = int(flags)
     row: np.void = result[0]
@@ -138,7 +138,7 @@ _known_tables: IdentityCache[np.void] = IdentityCache()
 
 
 def lenient_dialect(dialect: Dialect) -> np.void:
-    """Return the dialect's delimiters and quotes as LENIENT_DIALECT, for lenient_quotes.cu."""
+    """Return the dialect's delimiters and quotes as LENIENT_DIALECT, for opening_quotes.cu."""
     result: NDArray[np.void] = np.zeros(1, LENIENT_DIALECT.dtype)
     line_end = dialect.lineterminator or b"\n"
     delimiters = [list(text.ljust(MAX_SEP_BYTES, b"\0")) for text in (dialect.sep, line_end)]

@@ -14,7 +14,7 @@ All variants that a dialect may need are enqueued at once. One that finds a byte
 kernels of the next variant return at once unless that flag is set. So the bytes decide, and the host does not wait.
 
 The variant ``"quoted"`` assumes that every quote opens or closes a field, and sets `FindFlag.STRAY` at one that cannot. With
-lenient quotes, that also sets `FindFlag.REDO`, and lenient_quotes.cu finds the quotes that open a field. With strict ones such
+lenient quotes, that also sets `FindFlag.REDO`, and opening_quotes.cu finds the quotes that open a field. With strict ones such
 texts are rare, so no further variant is enqueued: the caller searches again with ``only_dfa`` (`TileStructure.misread`).
 """
 

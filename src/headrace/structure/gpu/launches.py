@@ -21,11 +21,11 @@ _MAP_TILES = Entry("structure/gpu/summarize_dfa.cu", "map_tiles", "PQPPPPP")
 _SUMMARIZE_DFA = Entry("structure/gpu/summarize_dfa.cu", "summarize_dfa", "PQPPPPPPPP")
 _CHAIN_MAPS = Entry("structure/gpu/summarize_dfa.cu", "chain_maps", "PIPP")
 _START_CHUNKS = Entry("structure/gpu/summarize_dfa.cu", "start_chunks", "PQPPPPP")
-_MARK_QUOTES = Entry("structure/gpu/lenient_quotes.cu", "mark_quotes", f"PQ{LENIENT_DIALECT.argument}PPP")
-_MARK_LAST_QUOTES = Entry("structure/gpu/lenient_quotes.cu", "mark_last_quotes", f"PQ{LENIENT_DIALECT.argument}PIPP")
+_MARK_QUOTES = Entry("structure/gpu/opening_quotes.cu", "mark_quotes", f"PQ{LENIENT_DIALECT.argument}PPP")
+_MARK_LAST_QUOTES = Entry("structure/gpu/opening_quotes.cu", "mark_last_quotes", f"PQ{LENIENT_DIALECT.argument}PIPP")
 _FALLBACK_BLOCKS = 2048
 """Blocks of a fallback variant: enough to fill any GPU, and cheap when the variant is not needed and they return at once."""
-_THREAD_BYTES = 64  # `thread_bytes` of lenient_quotes.cu
+_THREAD_BYTES = 64  # `thread_bytes` of opening_quotes.cu
 _SCAN_TILES = Entry("structure/gpu/scan_summaries.cu", "scan_tiles", "PIPQIIPPPPP")
 _SCAN_MAPS = Entry("structure/gpu/scan_summaries.cu", "scan_maps", "PIPPP")
 _STATE_BYTES = {"unquoted": 64, "quoted": 72, "dfa": 64, "maps": 16}
@@ -43,7 +43,7 @@ class SearchTuning:
 
     threads: int = 128
     rows: int = 8
-    blocks: int = 6  # threads a block, vectors of 16 bytes that each thread reads, and resident blocks a multiprocessor
+    blocks: int = 8  # threads a block, vectors of 16 bytes that each thread reads, and resident blocks a multiprocessor
     scan_threads: int = 256  # threads a block of the scans
     only_dfa: bool = False  # read the text by the automaton, whatever its dialect
 
@@ -54,7 +54,7 @@ class SearchTuning:
 
     def plain(self, *, quoted: bool) -> dict[str, int]:
         """Return the macros of summarize_plain.cu."""
-        defines = {"HR_THREADS": self.threads, "HR_ROWS": self.rows, "HR_UNROLL": 2, "HR_BLOCKS": self.blocks}
+        defines = {"HR_THREADS": self.threads, "HR_ROWS": self.rows, "HR_UNROLL": 4, "HR_BLOCKS": self.blocks}
         return {"HR_QUOTED": int(quoted), **defines}
 
     def dfa(self, states: int) -> dict[str, int]:

@@ -69,7 +69,7 @@ struct Staged {
     uint4 marks[tile_bytes / 128];  // a bit for each byte
     Steps<count> steps;
 
-    // Load tile at `first`. `text_marks`: a bit for each lenient quote that opens no field (lenient_quotes.cu), or
+    // Load tile at `first`. `text_marks`: a bit for each lenient quote that opens no field (opening_quotes.cu), or
     // null.
     HR_MEMBER Extent stage(const u8* text, u64 bytes, i64 first, const Tables* tables, const u16* text_marks) {
         const i64 left = static_cast<i64>(bytes) - first;
@@ -311,7 +311,7 @@ HR_FN void run(DfaCounts& counts, uint4* chunk, const Steps<count>& steps, const
 }
 
 // Return the delimiters of a part of the tile, 32 bytes a lane.
-HR_FN DelimiterMasks<32> look(const Staged& staged, u32 part) {
+HR_FN DelimiterMasks look(const Staged& staged, u32 part) {
     const DfaRoles own = staged.roles(part * tile::lanes + tile::lane());
     return {own.fields & ~own.records, own.record_ends(), own.starts};
 }
@@ -321,7 +321,7 @@ HR_FN Reached reach(const Staged& staged, i64 first, u32 records, u32 separators
     bool found = records == 0 && separators == 0 && !starts;
     bool start_found = !starts, field_found = separators == 0;
     for (u32 part = tile_parts; part-- > 0 && !found;) {
-        const DelimiterMasks<32> window = look(staged, part);
+        const DelimiterMasks window = look(staged, part);
         const bool ended = trail.add(window, first + part * part_bytes);
         start_found |= __any_sync(tile::all_lanes, window.starts != 0) != 0;
         field_found |= __any_sync(tile::all_lanes, window.separators != 0) != 0;

@@ -1,5 +1,5 @@
 // Summarizes each tile of a plain dialect's text: records, separators, and where the record and the field that are open
-// at its end began. One block reads one tile, 16 bytes at a time as masks (plain_masks.cuh), and waits for no other
+// at its end began. One block reads one tile, whose bytes become bit masks (word_summary.cuh), and waits for no other
 // block; scan_summaries.cu combines the summaries.
 //
 // The difficulty is that a tile does not know whether it begins inside quotes. ParPaRaw (section 3.1) reads a chunk
@@ -16,59 +16,85 @@
 //
 // Bytes moved: the text once; 40 bytes written a tile without quotes, 80 with.
 #include "gpu/block/block.cuh"
-#include "structure/gpu/plain_summary.cuh"
+#include "structure/gpu/word_summary.cuh"
 
 using namespace headrace;
 using namespace headrace::structure;
 
 constexpr bool quoted = HR_QUOTED;
 constexpr u32 threads = HR_THREADS;
-constexpr u32 rows = HR_ROWS;
+constexpr u32 vectors = threads * HR_ROWS;
+constexpr u32 tile_bytes = vectors * 16;
+constexpr u32 tile_words = tile_bytes / 32;
+constexpr u32 halo_words = 4;  // bytes before the tile, of which the last one counts; as many words as are aligned
 constexpr u32 warps = threads / tile::lanes;
-constexpr u32 states = quoted ? 2 : 1;
-using Tile = PlainTile<threads, rows>;
-using Tallies = PlainSummaries<threads, rows, quoted>;
+using Tallies = WordSummaries<threads, tile_words, quoted>;
+
+struct PlainMemory {
+    alignas(16) u32 separators[halo_words + tile_words];
+    alignas(16) u32 lines[halo_words + tile_words];
+    alignas(16) u32 quotes[quoted ? halo_words + tile_words : 1];
+    alignas(16) u32 records[tile_words];
+    alignas(16) u32 inside[quoted ? tile_words : 1];
+    Tallies::WordWarpCounts shared;
+    u32 seen;
+};
+
+// Makes the masks of the tile whose first byte is `first`, and of the byte before it. Returns what the bytes are.
+HR_FN PlainBytes note_tile(const WordTile& words, const u8* text, u64 bytes, i64 first, const PlainDialect& dialect) {
+    const Patterns patterns(dialect);
+    PlainBytes read;
+    const auto note = [&](u32 vector, uint4 own) {
+        note_vector<quoted>(words, static_cast<i32>(vector), own, patterns, read);
+        if (dialect.flags & PLAIN_WATCHES) watch(read, own, dialect);
+    };
+    if (first >= 0 && static_cast<u64>(first) + tile_bytes <= bytes) {
+        const uint4* const from = reinterpret_cast<const uint4*>(text + first);
+#pragma unroll HR_UNROLL
+        for (u32 v = threadIdx.x; v < vectors; v += threads) note(v, tile::load_streaming(from + v));
+    } else {
+#pragma unroll 1
+        for (u32 v = threadIdx.x; v < vectors; v += threads)
+            note(v, edge_vector(text, bytes, first + 16 * i64{v}, dialect.other, dialect.other));
+    }
+    if (threadIdx.x == 0) {
+        const u8 before = first > 0 ? text[first - 1] : dialect.other;
+        words.separators[-1] = before == dialect.separator ? 1u << 31 : 0;
+        words.lines[-1] = patterns.ends_line(before) ? 1u << 31 : 0;
+        if constexpr (quoted) words.quotes[-1] = before == dialect.quote ? 1u << 31 : 0;
+    }
+    return read;
+}
 
 // Summarizes tile `number`. Returns false if another variant has to read the text, so that the block can stop.
 HR_FN bool tally_tile(const u8* text, u64 bytes, const PlainDialect& dialect, TileSummary* tallies, FindTotals* totals,
                       u32 number, u32 tiles) {
-    __shared__ Tile staged;
-    __shared__ Tallies::PlainWarpCounts shared;
-    __shared__ u32 seen;
+    __shared__ PlainMemory memory;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
-    const i64 first = static_cast<i64>(number) * Tile::bytes - skew;
+    const i64 first = static_cast<i64>(number) * tile_bytes - skew;
+    const i64 left = static_cast<i64>(bytes) - first;
+    const WordTile words{memory.separators + halo_words, memory.lines + halo_words,
+                         quoted ? memory.quotes + halo_words : nullptr, memory.records, memory.inside};
+    const Tallies::Where where{text, first, static_cast<u32>(min(left, i64{tile_bytes}))};
     const Patterns patterns(dialect);
-    if (threadIdx.x == 0) seen = tile::load_relaxed(&totals->flags);
-    staged.stage(text, bytes, first, dialect);
-    if ((seen & FIND_REDO) != 0) return false;
-
-    PlainCounts counts;
-    bool inside = false;
-#pragma unroll HR_UNROLL
-    for (u32 row = 0; row < rows; ++row) {
-        const u32 vector = Tile::vector_of(row);
-        const TextVector place = staged.place(vector);
-        if constexpr (quoted) {
-            const tile::Bits quotes = find_byte(place, patterns.quote);
-            const bool some = tile::any(quotes) != 0 || place.before == (patterns.quote & 0xFF);
-            if (__any_sync(tile::all_lanes, some)) {
-                const Parities parities(quotes);
-                const u32 there = Tile::is_inner(first, bytes) ? 0xFFFF : bytes_there(first + vector * 16, bytes);
-                count_quoted(counts, place, patterns, quotes, inside != parities.before(), there);
-                inside = inside != parities.all();
-            } else {
-                count_plainly<quoted>(counts, place, patterns, inside);
-            }
-        } else {
-            count_plainly<quoted>(counts, place, patterns, false);
-        }
-        if (dialect.flags & PLAIN_WATCHES) watch(counts, place, dialect);
-    }
-    Tallies::share(shared, counts, inside);
-    add_found(totals, found_in(counts, dialect));
+    if (threadIdx.x == 0) memory.seen = tile::load_relaxed(&totals->flags);
+    const PlainBytes read = note_tile(words, text, bytes, first, dialect);
     __syncthreads();
-    for (u32 state = tile::warp(); state < states; state += warps) {
-        const TileSummary tally = Tallies::summary_from(state != 0, staged, shared, first, bytes, patterns);
+    if ((memory.seen & FIND_REDO) != 0) return false;
+
+    const Tallies::Own own = Tallies::share(memory.shared, words, where, patterns);
+    add_found(totals, found_in(read, dialect));
+    __syncthreads();
+    const Tallies::Sides sides(memory.shared);
+    if constexpr (quoted) {
+        u32 inside[Tallies::own];
+#pragma unroll
+        for (u32 i = 0; i < Tallies::own; ++i) inside[i] = own.inside[i] ^ (sides.turned() ? ~0u : 0);
+        tile::store_part<tile_words>(memory.inside, threadIdx.x * Tallies::own, inside);
+        __syncthreads();
+    }
+    for (u32 state = tile::warp(); state < Tallies::states; state += warps) {
+        const TileSummary tally = Tallies::summary_from(state != 0, words, memory.shared, sides, where, patterns);
         if (tile::lane() == 0) tallies[u64{state} * tiles + number] = tally;
     }
     return true;

@@ -76,7 +76,7 @@ struct PlainDialect {
 };
 static_assert(sizeof(PlainDialect) == 8);
 
-// Delimiters and quotes of a dialect with lenient quotes (lenient_quotes.cu).
+// Delimiters and quotes of a dialect with lenient quotes (opening_quotes.cu).
 struct LenientDialect {
     u8 separator[8];
     u8 line_end[8];

@@ -19,28 +19,25 @@ HR_FN uint4 edge_vector(const u8* text, u64 bytes, i64 at, u8 before, u8 after) 
     return {word[0], word[1], word[2], word[3]};
 }
 
-// Part of a tile as bit masks, `bytes` bytes a lane: last bytes of separators, last bytes of records, and first bytes
-// of records.
-template <u32 bytes>
+// Part of a tile as bit masks, 32 bytes a lane: last bytes of separators, last bytes of records, and first bytes of
+// records.
 struct DelimiterMasks {
     u32 separators, records, starts;
 };
 
-// Return the position of the last set bit over all lanes, `bytes` bits each; -1 if there is none.
-template <u32 bytes>
+// Return the position of the last set bit over all lanes, 32 bits each; -1 if there is none.
 HR_FN i32 last_of(u32 bits) {
     const u32 some = __ballot_sync(tile::all_lanes, bits != 0);
     if (some == 0) return -1;
     const u32 last = 31 - static_cast<u32>(__clz(static_cast<i32>(some)));
-    return static_cast<i32>(last * bytes + 31 - tile::shuffle(static_cast<u32>(__clz(static_cast<i32>(bits))), last));
+    return static_cast<i32>(last * 32 + 31 - tile::shuffle(static_cast<u32>(__clz(static_cast<i32>(bits))), last));
 }
 // Return the position of the first set bit; -1 if there is none.
-template <u32 bytes>
 HR_FN i32 first_of(u32 bits) {
     const u32 some = __ballot_sync(tile::all_lanes, bits != 0);
     if (some == 0) return -1;
     const u32 first = static_cast<u32>(__ffs(static_cast<i32>(some))) - 1;
-    return static_cast<i32>(first * bytes + static_cast<u32>(__ffs(static_cast<i32>(tile::shuffle(bits, first)))) - 1);
+    return static_cast<i32>(first * 32 + static_cast<u32>(__ffs(static_cast<i32>(tile::shuffle(bits, first)))) - 1);
 }
 
 // Where the last record and field begin, found by one warp that adds windows from the tile's end backwards. Usually the
@@ -50,13 +47,12 @@ struct Trail {
     u32 column = 0;  // separators after the last record's end, once that is found
 
     // Add the window at `begin`; return whether a record ends in it.
-    template <u32 bytes>
-    HR_MEMBER bool add(const DelimiterMasks<bytes>& window, i64 begin) {
-        const i32 start = last_of<bytes>(window.starts), separator = last_of<bytes>(window.separators);
-        const i32 record = last_of<bytes>(window.records);
+    HR_MEMBER bool add(const DelimiterMasks& window, i64 begin) {
+        const i32 start = last_of(window.starts), separator = last_of(window.separators);
+        const i32 record = last_of(window.records);
         if (start >= 0 && begin + start > record_begin) record_begin = begin + start;
         if (separator >= 0 && begin + separator >= field_begin) field_begin = begin + separator + 1;
-        const i32 mine = static_cast<i32>(tile::lane() * bytes);
+        const i32 mine = static_cast<i32>(tile::lane() * 32);
         const u32 after = record < mine ? ~0u : record >= mine + 31 ? 0 : ~1u << (record - mine);
         column += __reduce_add_sync(tile::all_lanes, static_cast<u32>(__popc(window.separators & after)));
         return record >= 0;

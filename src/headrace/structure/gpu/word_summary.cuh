@@ -1,11 +1,12 @@
 // Summarizes a tile of a plain dialect from bit masks, 32 bytes a word. Logic on neighbouring bytes costs an eighth of
-// that on masks of a byte each (plain_counts.cuh), and the text itself need not be kept.
+// that on masks of a byte each, and the text itself need not be kept.
 //
 // Example: a,"b⏎c"⏎ has separators 0b00000010, lines 0b10010000 and quotes 0b01000100. A byte is inside quotes if the
 // number of quotes up to it is odd: 0b00111100 if the tile begins outside. So the first line end ends no record. Each
 // thread owns adjacent words. Whether a warp's part begins inside quotes is known once all warps have counted quotes.
 #pragma once
-#include "structure/gpu/plain_summary.cuh"
+#include "structure/gpu/plain_bytes.cuh"
+#include "structure/gpu/tile_summary.hpp"
 
 namespace headrace::structure {
 
@@ -19,9 +20,9 @@ struct WordTile {
     u32* inside;   // bytes inside quotes if the warp's part begins outside
 };
 
-// Store the masks of 16 bytes, and count what they contain. `vector` counts from the tile's first.
+// Store the masks of 16 bytes. `vector` counts from the tile's first.
 template <bool quoted>
-HR_FN void note_vector(const WordTile& words, i32 vector, uint4 bytes, const Patterns& patterns, PlainCounts& counts) {
+HR_FN void note_vector(const WordTile& words, i32 vector, uint4 bytes, const Patterns& patterns, PlainBytes& read) {
     const u32 word[4] = {bytes.x, bytes.y, bytes.z, bytes.w};
     tile::Bits separators, lines, quotes;
 #pragma unroll
@@ -30,15 +31,15 @@ HR_FN void note_vector(const WordTile& words, i32 vector, uint4 bytes, const Pat
         separators.word[k] = found.separators;
         lines.word[k] = found.line_ends;
         if constexpr (quoted) quotes.word[k] = tile::equals(word[k], patterns.quote);
-        counts.high |= word[k];
-        counts.no_returns &= found.no_returns | word[k];
+        read.high |= word[k];
+        read.no_returns &= found.no_returns | word[k];
     }
     reinterpret_cast<u16*>(words.separators)[vector] = static_cast<u16>(tile::gather(separators));
     reinterpret_cast<u16*>(words.lines)[vector] = static_cast<u16>(tile::gather(lines));
     if constexpr (quoted) {
         const u32 found = tile::gather(quotes);
         reinterpret_cast<u16*>(words.quotes)[vector] = static_cast<u16>(found);
-        counts.quotes |= found;
+        read.quotes |= found;
     }
 }
 
@@ -190,8 +191,8 @@ struct WordSummaries {
     };
 
     // Return the words from `base` on, one a lane, as a window.
-    HR_MEMBER static DelimiterMasks<32> look(const WordTile& words, const Where& where, u32 base, bool inside,
-                                             const Patterns& patterns) {
+    HR_MEMBER static DelimiterMasks look(const WordTile& words, const Where& where, u32 base, bool inside,
+                                         const Patterns& patterns) {
         const u32 word = base + tile::lane();
         const u32 lines = words.lines[word], records = words.records[word], side = inside ? ~0u : 0;
         const u32 within = quoted ? words.inside[word] ^ side : 0;
@@ -214,7 +215,7 @@ struct WordSummaries {
         }
         found = records != 0 || !idle;
         for (u32 base = 0; base < tile_words && !found; base += tile::lanes) {
-            const i32 start = first_of<32>(look(words, where, base, inside, patterns).starts);
+            const i32 start = first_of(look(words, where, base, inside, patterns).starts);
             if (start < 0) continue;
             const i64 at = where.first + 32 * base + start;
             if (at > trail.record_begin) trail.record_begin = at;

@@ -19,7 +19,7 @@
 
 using namespace headrace;
 using structure::Patterns;
-using structure::PlainCounts;
+using structure::PlainBytes;
 using structure::WordTile;
 
 using Tallies = structure::WordSummaries<threads, tile_chunks, may_quote>;
@@ -43,15 +43,15 @@ HR_FN WordTile words_of(SummaryMemory& memory) {
 }
 
 // Reads the tile and the head and makes their bit masks. Returns summaries of the bytes. Ends with a barrier.
-HR_FN PlainCounts note_tile(SummaryMemory& memory, const u8* text, u64 size, i64 origin, const PlainDialect& dialect) {
+HR_FN PlainBytes note_tile(SummaryMemory& memory, const u8* text, u64 size, i64 origin, const PlainDialect& dialect) {
     constexpr u32 vectors = staged_bytes / 16;
     constexpr i32 head_vectors = halo_bytes / 16;
     const Patterns patterns(dialect);
     const WordTile words = words_of(memory);
-    PlainCounts counts;
+    PlainBytes counts;
     const auto note = [&](u32 v, uint4 bytes) {
         structure::note_vector<may_quote>(words, static_cast<i32>(v) - head_vectors, bytes, patterns, counts);
-        if (dialect.flags & PLAIN_WATCHES) structure::watch(counts, {{bytes.x, bytes.y, bytes.z, bytes.w}, 0}, dialect);
+        if (dialect.flags & PLAIN_WATCHES) structure::watch(counts, bytes, dialect);
     };
     if (origin >= 0 && static_cast<u64>(origin) + staged_bytes <= size) {
         const uint4* const from = reinterpret_cast<const uint4*>(text + origin);
@@ -70,12 +70,12 @@ HR_FN PlainCounts note_tile(SummaryMemory& memory, const u8* text, u64 size, i64
 }
 
 // Returns whether the tile or its head has bytes for which this kernel declines the tile.
-HR_FN bool has_odd(const PlainCounts& counts, const PlainDialect& dialect) {
+HR_FN bool has_odd(const PlainBytes& counts, const PlainDialect& dialect) {
     return (dialect.flags & PLAIN_UNIVERSAL) && (~counts.no_returns & tile::top_bits) != 0;
 }
 
 // Shares whether this warp has read bytes outside ASCII. `has_high` requires a barrier after it.
-HR_FN void share_high(SummaryMemory& memory, const PlainCounts& counts) {
+HR_FN void share_high(SummaryMemory& memory, const PlainBytes& counts) {
     const bool found = __any_sync(tile::all_lanes, (counts.high & tile::top_bits) != 0);
     if (tile::lane() == 0) memory.high[tile::warp()] = found;
 }
@@ -202,7 +202,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const i64 first = static_cast<i64>(blockIdx.x) * tile_bytes - skew;
     const u32 tile_end = extent_of(blockIdx.x, tile_bytes, 0, skew, task.size).end;
     if (threadIdx.x == 0) memory->seen = tile::load_relaxed(&totals->flags);
-    const PlainCounts counts = note_tile(*memory, text, task.size, first - halo_bytes, dialect);
+    const PlainBytes counts = note_tile(*memory, text, task.size, first - halo_bytes, dialect);
     if ((memory->seen & FIND_REDO) != 0) return;
 
     const Patterns patterns(dialect);

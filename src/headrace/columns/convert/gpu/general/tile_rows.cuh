@@ -91,7 +91,7 @@ HR_FN FieldText text_of(const ConvertMemory& memory, const u8* text, const Conve
             --field.n;
             ++field.after;
         }
-        while (task.dfa.dialect.skip_initial_space && field.n != 0 && *field.p == ' ') {
+        while (task.dfa.dialect.trims_fields() && field.n != 0 && *field.p == ' ') {
             ++field.p;
             --field.n;
         }
