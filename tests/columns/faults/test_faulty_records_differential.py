@@ -39,7 +39,9 @@ def test_records_are_listed_in_order(records: int, count: int) -> None:
     data = b"".join(b"%03d\n" % (record % 1000) for record in range(records))
     text = launcher.put(np.frombuffer(b"h\n" + data, np.uint8))
     located = LocatedRecords(text, 2, BufferSlice(text, 2), Dialect(), None, are_lines=count % 2 == 0)
-    found = FaultyRecords(launcher, located, launcher.put(faults), records)
+    room, counted = np.concatenate([faults, np.zeros(count % 3, FAULT)]), launcher.put(np.array([count], np.uint64))
+    found = FaultyRecords(launcher, located, launcher.put(room), counted, records + count % 2)
+    found.wait(launcher, located, count, records)
     numbers = np.unique(faults["record"])
     of_records = faults[faults["column"] == NO_FIELD]
     summary = found.summary
@@ -61,7 +63,9 @@ def test_a_record_without_a_line_end_is_not_gathered() -> None:
     text = launcher.put(np.frombuffer(b"1\nx", np.uint8))
     faults = np.zeros(1, FAULT)
     faults["record"], faults["record_begin"] = 1, 2
-    found = FaultyRecords(launcher, LocatedRecords(text, 0, text, Dialect(), None), launcher.put(faults), 2)
+    located, counted = LocatedRecords(text, 0, text, Dialect(), None), launcher.put(np.array([1], np.uint64))
+    found = FaultyRecords(launcher, located, launcher.put(faults), counted, 2)
+    found.wait(launcher, located, 1, 2)
     assert found.summary.ungathered == 1
     assert not found.are_gathered
 
