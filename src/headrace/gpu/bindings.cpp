@@ -277,7 +277,7 @@ public:
                                   pointer_to<void*>(events.second)};
             run = chain_.run(text, std::move(numbers), copied, end, place);
         }
-        return nb::make_tuple(run->status, memory_of(run->later, layout), memory_of(run->kept, run->first));
+        return nb::make_tuple(run->status, memory_of(run->later, layout), memory_of(run->retained, run->first));
     }
 
 private:

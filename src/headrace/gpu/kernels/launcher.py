@@ -155,7 +155,7 @@ class Launcher(Protocol):
     ) -> tuple[BufferGroup, bytes] | None:
         """Launch a chain (`headrace.gpu.kernels.trace_chain`), and wait once for its results.
 
-        `meanwhile` gets the bytes of `begin.head` while the device works, and the buffers of the first trace if they are kept.
+        `meanwhile` gets the bytes of `begin.head` while the device works, and the first trace's buffers if they are retained.
         What it launches follows the chain. Return the group `end.later` and the results. Return None if `meanwhile` returns
         False, if the driver refuses, or if what is copied has megabytes. No memory is charged to the budget.
         """
@@ -305,7 +305,7 @@ class GpuLauncher:
             known = kernel(entry.file, entry.name, entry.signature, defines, self._card, mode=entry.mode)
             if len(known_kernels) >= _MAX_KERNELS:
                 known_kernels.clear()
-            found = known_kernels[program] = known, entry, defines  # kept alive, so that their ids stay unique
+            found = known_kernels[program] = known, entry, defines  # retained alive, so that their ids stay unique
         return found[0]
 
     def replay(
@@ -349,22 +349,22 @@ class GpuLauncher:
         second = begin.second, end.suffix, end.strided, end.fetched
         later = sizes, ones, len(zeroed), slab_limits(len(sizes))
         group: DeviceBufferGroup | None = None
-        kept: DeviceBufferGroup | None = None
+        retained: DeviceBufferGroup | None = None
 
         def launch(pinned: int, events: tuple[int, int]) -> int:
-            nonlocal group, kept
+            nonlocal group, retained
             where = self._stream, self._pool.handle, pinned, events
             status, of_later, of_first = native.run(first, head, second, later, where, end.keeps)
             if not status:
                 group = self._group(sizes, *of_later)
                 if end.keeps:
-                    kept = self._group(self._native(chain.first).sizes([*begin.first, begin.text.address]), *of_first)
+                    retained = self._group(self._native(chain.first).sizes([*begin.first, begin.text.address]), *of_first)
                 self._crossings.count(to_gpu=end.sent, to_host=head[1] + end.fetched, copies=3 if head[1] else 2)
             return status
 
         self.waits += 1
         copied, ones = (head[1], end.fetched), end.ones
-        fetched = self._staging.exchange(launch, lambda found: meanwhile(found, kept), self._stream, copied, ones=ones)
+        fetched = self._staging.exchange(launch, lambda found: meanwhile(found, retained), self._stream, copied, ones=ones)
         return None if group is None or fetched is None else (group, fetched)
 
     def _group(self, sizes: Sequence[int], slabs: Sequence[tuple[int, int, int]], begins: bytes) -> DeviceBufferGroup:

@@ -64,11 +64,11 @@ struct ChainPlace {
     SlabRule rule;
 };
 
-// `status`: the driver's. `later`, `kept`: addresses of the slabs of the later buffers, and of those that the first
+// `status`: the driver's. `later`, `retained`: addresses of the slabs of the later buffers, and of those that the first
 // trace allocates. The latter are freed unless the run keeps them; `first` is their layout.
 struct ChainRun {
     int status;
-    std::vector<u64> later, kept;
+    std::vector<u64> later, retained;
     SlabLayout first;
 };
 
@@ -95,7 +95,7 @@ public:
         if (result.status == 0) result.status = recorded;
         if (result.status != 0) return result;
         result.later = later->release();
-        if (end.keeps) result.kept = memory.release();
+        if (end.keeps) result.retained = memory.release();
         return result;
     }
 

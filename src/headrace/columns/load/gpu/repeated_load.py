@@ -5,7 +5,7 @@ results. Most texts of a plan need the same launches. So a text that was loaded 
 next one. If it had faults, the records of the next one's faults are found before the host waits.
 
 The kernels check what is expected: the search variant, the estimated sizes, the types. If any of it is wrong, nothing of the
-attempt is kept, and the text is loaded step by step (docs/decisions/0051-a-repeated-load.md).
+attempt is retained, and the text is loaded step by step (docs/decisions/0051-a-repeated-load.md).
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class _RepeatedRun:
         self._repeated, self._setup, self._text, self._estimate = repeated, setup, text, estimate
         self._begin: TextBegin | None = None
         self._builder: LoadResultBuilder | None = None
-        self._kept: BufferGroup | None = None  # buffers of the search, if faults are expected
+        self._retained: BufferGroup | None = None  # buffers of the search, if faults are expected
         self._found: FaultyRecords | None = None
 
     def load(self, begun: Callable[[bytes], TextBegin | None]) -> Loaded | None:
@@ -169,9 +169,9 @@ class _RepeatedRun:
         head = BufferSlice(text.target.text, 0, text.head) if text.head else None
         start = ChainBegin(text.data, (text.size, tiles, *zeroed, *others), (text.size, tiles, estimate.rows), head)
 
-        def meanwhile(copied: bytes, kept: BufferGroup | None) -> bool:
-            if kept is not None:
-                self._find_records(kept)
+        def meanwhile(copied: bytes, retained: BufferGroup | None) -> bool:
+            if retained is not None:
+                self._find_records(retained)
             begin = self._begin = begun(copied)
             if begin is not None and group.infers:
                 self._builder = begin.builder()
@@ -183,30 +183,30 @@ class _RepeatedRun:
             return None
         return self._collect(ColumnGroupBuffers(group, estimate.rows, finished[0], [0] * len(group.columns)), finished[1])
 
-    def _find_records(self, kept: BufferGroup) -> None:
+    def _find_records(self, retained: BufferGroup) -> None:
         """Launch the kernels that find the records of the faults."""
-        self._kept, launcher = kept, self._text.target.launcher
+        self._retained, launcher = retained, self._text.target.launcher
         faults = BufferSlice(self._buffer(_FAULTS), 0, self._setup.fault_capacity * FAULT.itemsize)
         self._found = FaultyRecords(launcher, self._located, faults, self._results, self._estimate.rows)
 
     def _buffer(self, number: int) -> DeviceBuffer:
-        """Return a kept buffer, by its index among those of the first conversion."""
-        assert self._kept is not None
-        return self._kept[self._repeated.search.extra[number]]
+        """Return a retained buffer, by its index among those of the first conversion."""
+        assert self._retained is not None
+        return self._retained[self._repeated.search.extra[number]]
 
     @property
     def _results(self) -> DeviceBuffer:
-        """The results of the conversion, of the kept buffers."""
-        assert self._kept is not None
-        group, totals = self._repeated.group, self._kept[self._repeated.search.totals]
+        """The results of the conversion, of the retained buffers."""
+        assert self._retained is not None
+        group, totals = self._repeated.group, self._retained[self._repeated.search.totals]
         return BufferSlice(totals, self._setup.layout.results, results_bytes(len(group.columns), group.infers))
 
     @property
     def _located(self) -> LocatedRecords:
-        """The records of the text, in the kept buffers."""
-        assert self._kept is not None
+        """The records of the text, in the retained buffers."""
+        assert self._retained is not None
         text, roles = self._text, self._repeated.search.roles
-        whole, read = text.target.text, None if roles is None else self._kept[roles]
+        whole, read = text.target.text, None if roles is None else self._retained[roles]
         return LocatedRecords(whole, text.begin, text.data, self._repeated.dialect, read)
 
     def _collect(self, columns: ColumnGroupBuffers, fetched: bytes) -> Loaded | None:
@@ -217,7 +217,7 @@ class _RepeatedRun:
             return None
         found = fetched[setup.layout.results :]
         faults, filled, _, declined = _words(TOTALS_WORDS).unpack_from(found)
-        if (declined and not self._repeated.expects_declined) or (faults and self._kept is None):
+        if (declined and not self._repeated.expects_declined) or (faults and self._retained is None):
             return None
         strings = _words(group.strings).unpack_from(fetched, VARIANTS_BYTES)
         columns.trim(searched["records"], strings)
@@ -258,7 +258,7 @@ class _RepeatedRun:
     def _with_faults(self, columns: ColumnGroupBuffers, searched: dict[str, int], found: bytes) -> Loaded | None:
         """Return the result of a text with faults; None if it takes another conversion."""
         group = self._repeated.group
-        assert self._begin is not None and self._kept is not None
+        assert self._begin is not None and self._retained is not None
         builder = self._builder or self._begin.builder()
         builder.take_search(self._located, searched)
         table = self._repeated.conversion.arguments.table(self._buffer(_ARGUMENTS))
