@@ -50,6 +50,7 @@ def test_records_are_listed_in_order(records: int, count: int) -> None:
     assert summary.record_kinds == (8 if len(of_records) else 0)
     assert summary.field_kinds == sum(1 << kind for kind in {*faults["kind"][faults["column"] != NO_FIELD].tolist()})
     assert launcher.fetch(found.numbers).view(np.uint64)[: len(numbers)].tolist() == numbers.tolist()
+    found.copy(launcher)
     by_record, texts = found.gather(launcher, 2 if found.are_lines else None).fetch(launcher, [9, 9, 9, 3, 0, 2, 2], 2)
     assert texts.lines.tolist() == (numbers + np.uint64(2)).tolist()
     assert texts.bytes.tobytes() == b"".join(data[4 * number : 4 * number + 4] for number in numbers.tolist())

@@ -156,6 +156,7 @@ class FaultList:
             return False
         if summary.record_kinds and summary.field_kinds & ~self._policies.retained_mask:
             return False  # not all faulty records are rejected
+        found.copy(self._launcher)  # so that the device works while the host collects the rest
         self._faults.kinds = summary.record_kinds | summary.field_kinds
         self._later = found
         return True

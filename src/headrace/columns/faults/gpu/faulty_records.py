@@ -46,7 +46,8 @@ class FaultyRecords:
     `records`: number of records of the text, or an upper bound.
     """
 
-    summary: FaultSummary
+    summary: FaultSummary  # after `wait`
+    _copied: DeviceBuffer
 
     def __init__(
         self, launcher: Launcher, located: LocatedRecords, faults: DeviceBuffer, counted: DeviceBuffer, records: int
@@ -87,16 +88,19 @@ class FaultyRecords:
         """True if each record is known to be a line of the text, so that its number gives its line."""
         return self._located.are_lines
 
+    def copy(self, launcher: Launcher) -> None:
+        """Launch the kernel that copies the texts of the records; `are_gathered` must be true."""
+        count, places = self.summary.records, self._places
+        begins, offsets = BufferSlice(self._begins, 0, 8 * count), BufferSlice(places.offsets, 0, 8 * count + 8)
+        self._copied = self._located.gather(launcher, begins, offsets, self.summary.bytes)
+
     def gather(self, launcher: Launcher, first_line: int | None) -> GatheredRecords:
-        """Copy the texts of the records, which are then independent of the text. The host waits.
+        """Return the records, independent of the text, after `copy`. The host waits.
 
         `first_line`: line of the data's first record; None unless `are_lines`.
         """
-        count, places = self.summary.records, self._places
-        begins, offsets = BufferSlice(self._begins, 0, 8 * count), BufferSlice(places.offsets, 0, 8 * count + 8)
-        copied = self._located.gather(launcher, begins, offsets, self.summary.bytes)
-        launcher.fetch(places.size)
-        return GatheredRecords(self.faults, places, copied, count, self._records, first_line)
+        launcher.fetch(self._places.size)
+        return GatheredRecords(self.faults, self._places, self._copied, self.summary.records, self._records, first_line)
 
 
 @dataclass(frozen=True, slots=True)
