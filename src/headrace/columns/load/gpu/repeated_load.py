@@ -11,6 +11,7 @@ attempt is retained, and the text is loaded step by step (docs/decisions/0051-a-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from struct import Struct
@@ -32,6 +33,7 @@ from headrace.columns.load.gpu.result_layout import COUNTS_BEGIN, FIRST_SEEN_BYT
 from headrace.columns.load.gpu.setup_cache import LoadSetup
 from headrace.columns.load.gpu.speculative import ConversionPath, SpeculativeConversion
 from headrace.columns.load.gpu.text_form import TextForm, text_form
+from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launcher import BufferGroup, BufferSlice, DeviceBuffer
 from headrace.gpu.kernels.trace import Recording
 from headrace.gpu.kernels.trace_chain import ChainBegin, ChainEnd, TraceChain
@@ -184,10 +186,11 @@ class _RepeatedRun:
         return self._collect(ColumnGroupBuffers(group, estimate.rows, finished[0], [0] * len(group.columns)), finished[1])
 
     def _find_records(self, retained: BufferGroup) -> None:
-        """Launch the kernels that find the records of the faults."""
+        """Launch the kernels that find the records of the faults. If the list is too large for that, they are found later."""
         self._retained, launcher = retained, self._text.target.launcher
         faults = BufferSlice(self._buffer(_FAULTS), 0, self._setup.fault_capacity * FAULT.itemsize)
-        self._found = FaultyRecords(launcher, self._located, faults, self._results, self._estimate.rows)
+        with suppress(MemoryLimitError):
+            self._found = FaultyRecords(launcher, self._located, faults, self._results, self._estimate.rows)
 
     def _buffer(self, number: int) -> DeviceBuffer:
         """Return a retained buffer, by its index among those of the first conversion."""
