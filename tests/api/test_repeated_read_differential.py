@@ -224,6 +224,23 @@ def test_texts_with_faults_repeat_the_read(reads, options, on_error):
     assert reads.repeated >= repeated + 3
 
 
+def test_lenient_quotes_after_a_header_without_quotes_repeat_the_read(reads):
+    """Repaired quotes are faults. A header with quotes is read step by step, since later bytes may change their meaning."""
+    given = {"on_error": "null", "lenient_quotes": True}
+    body = LINES.replace(b",xx,", b',"x "x",').replace(b",xxx,", b',"a b",')
+    for _ in range(6):
+        reads.check(b"a,b,c\n" + body, **given)
+    assert reads.repeated >= 3
+    assert reads.waits <= 3
+    repeated = reads.repeated
+    for header in (b'a,"b,c\n', b'a,"b" x,c\n', b'"a,b,c\n'):
+        for data in (body, body + b'x",1,2\n'):
+            reads.check(header + data, **given)
+            reads.check(header + data, **given)
+    assert reads.repeated == repeated
+    reads.check(b"a,b,c\n" + body * 2, **given)
+
+
 def test_texts_that_differ_are_read_step_by_step(reads):
     for kind in ("a header", "one that begins alike", "a header", "the same and a fault", "a header", "a header"):
         reads.check(TEXTS[kind], **OPTIONS["a header and types" if kind == "a header" else "none"])
