@@ -209,6 +209,38 @@ def test_texts_with_quotes_and_without_them_take_turns(reads):
         assert reads.repeated == 2 * number
 
 
+@pytest.mark.parametrize("options", ["none", "a header and types", "dictionaries"])
+@pytest.mark.parametrize("on_error", ["null", "reject"])
+def test_texts_with_faults_repeat_the_read(reads, options, on_error):
+    """The host waits for the conversion, for the faulty records, and for the copy of their texts."""
+    given = {**OPTIONS[options], "on_error": on_error}
+    faulty = b"a,b,c\n" + LINES + b"7,y\n8,x,1.5,z\n" * 3 + LINES
+    for _ in range(5):
+        reads.check(faulty, **given)
+    assert reads.repeated >= 3
+    repeated = reads.repeated
+    for data in (faulty + LINES, faulty + b"9,z\n", TEXTS["a header"], faulty, faulty):
+        reads.check(data, **given)
+    assert reads.repeated >= repeated + 3
+
+
+def test_lenient_quotes_after_a_header_without_quotes_repeat_the_read(reads):
+    """Repaired quotes are faults. A header with quotes is read step by step, since later bytes may change their meaning."""
+    given = {"on_error": "null", "lenient_quotes": True}
+    body = LINES.replace(b",xx,", b',"x "x",').replace(b",xxx,", b',"a b",')
+    for _ in range(6):
+        reads.check(b"a,b,c\n" + body, **given)
+    assert reads.repeated >= 3
+    assert reads.waits <= 3
+    repeated = reads.repeated
+    for header in (b'a,"b,c\n', b'a,"b" x,c\n', b'"a,b,c\n'):
+        for data in (body, body + b'x",1,2\n'):
+            reads.check(header + data, **given)
+            reads.check(header + data, **given)
+    assert reads.repeated == repeated
+    reads.check(b"a,b,c\n" + body * 2, **given)
+
+
 def test_texts_that_differ_are_read_step_by_step(reads):
     for kind in ("a header", "one that begins alike", "a header", "the same and a fault", "a header", "a header"):
         reads.check(TEXTS[kind], **OPTIONS["a header and types" if kind == "a header" else "none"])

@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 class CardCalls:
     @staticmethod
@@ -59,6 +59,8 @@ class AddressedWords:
     ) -> None: ...
     def at(self, begin: int, addresses: Sequence[int], strided: tuple[int, int], suffix: Sequence[int]) -> bytes: ...
 
+_Memory: TypeAlias = tuple[list[tuple[int, int, int]], bytes]
+
 class TraceChain:
     def __init__(
         self,
@@ -77,4 +79,5 @@ class TraceChain:
         second: tuple[Sequence[int], Sequence[int], tuple[int, int], int],
         later: tuple[Sequence[int], int, int, tuple[int, int, int]],
         where: tuple[int, int, int, tuple[int, int]],
-    ) -> tuple[int, list[tuple[int, int, int]], bytes]: ...
+        keeps: bool,
+    ) -> tuple[int, _Memory, _Memory]: ...

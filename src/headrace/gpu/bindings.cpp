@@ -252,18 +252,17 @@ public:
 
     // Launches both traces. `head`: address and bytes of what is copied to the host first. `later`: sizes, and numbers
     // of buffers of ones and of filled ones. `where`: the stream, the pool and pinned memory. `events`: after the head,
-    // and after all. Returns the status, then each slab of the later buffers: its address, its bytes, and one past its
-    // last buffer. Last come the words of their offsets in the slabs.
+    // and after all. Returns the status, the memory of the later buffers, and that of the first trace's if `keeps`.
     nb::tuple run(std::tuple<u64, std::vector<i64>, SlabLimits> first, std::pair<u64, usize> head,
                   std::tuple<std::vector<i64>, std::vector<u64>, std::pair<u64, u64>, usize> second,
                   std::tuple<std::vector<usize>, usize, usize, SlabLimits> later,
-                  std::tuple<Address, Address, Address, std::pair<Address, Address>> where) const {
+                  std::tuple<Address, Address, Address, std::pair<Address, Address>> where, bool keeps) const {
         auto [text, numbers, first_limits] = std::move(first);
         auto [second_numbers, suffix, strided, fetched] = std::move(second);
         auto [sizes, ones, filled, limits] = std::move(later);
         const auto [stream, pool, pinned, events] = where;
         const SlabLayout layout({std::move(sizes), ones, filled}, rule_of(limits));
-        std::pair<int, std::vector<u64>> launched;
+        std::optional<ChainRun> run;
         {
             const GilRelease release;
             const ChainPlace place = {pointer_to<void*>(stream), pointer_to<void*>(pool), rule_of(first_limits)};
@@ -273,18 +272,25 @@ public:
                                   strided,
                                   fetched,
                                   layout,
+                                  keeps,
                                   pointer_to<std::byte*>(pinned),
                                   pointer_to<void*>(events.second)};
-            launched = chain_.run(text, std::move(numbers), copied, end, place);
+            run = chain_.run(text, std::move(numbers), copied, end, place);
         }
-        nb::list slabs;
-        for (usize i = 0; i < launched.second.size(); ++i)
-            slabs.append(nb::make_tuple(launched.second[i], layout.slabs()[i].bytes, layout.slabs()[i].end));
-        const std::vector<usize>& begins = layout.begins();
-        return nb::make_tuple(launched.first, slabs, nb::bytes(begins.data(), begins.size() * sizeof(usize)));
+        return nb::make_tuple(run->status, memory_of(run->later, layout), memory_of(run->retained, run->first));
     }
 
 private:
+    // Returns each slab: its address, its bytes, and one past its last buffer; then the words of the buffers' offsets
+    // in the slabs.
+    static nb::tuple memory_of(const std::vector<u64>& addresses, const SlabLayout& layout) {
+        nb::list slabs;
+        for (usize i = 0; i < addresses.size(); ++i)
+            slabs.append(nb::make_tuple(addresses[i], layout.slabs()[i].bytes, layout.slabs()[i].end));
+        const std::vector<usize>& begins = layout.begins();
+        return nb::make_tuple(slabs, nb::bytes(begins.data(), begins.size() * sizeof(usize)));
+    }
+
     TraceChain chain_;
 };
 

@@ -39,7 +39,9 @@ def test_records_are_listed_in_order(records: int, count: int) -> None:
     data = b"".join(b"%03d\n" % (record % 1000) for record in range(records))
     text = launcher.put(np.frombuffer(b"h\n" + data, np.uint8))
     located = LocatedRecords(text, 2, BufferSlice(text, 2), Dialect(), None, are_lines=count % 2 == 0)
-    found = FaultyRecords(launcher, located, launcher.put(faults), records)
+    room, counted = np.concatenate([faults, np.zeros(count % 3, FAULT)]), launcher.put(np.array([count], np.uint64))
+    found = FaultyRecords(launcher, located, launcher.put(room), counted, records + count % 2)
+    found.wait(launcher, located, count, records)
     numbers = np.unique(faults["record"])
     of_records = faults[faults["column"] == NO_FIELD]
     summary = found.summary
@@ -48,6 +50,7 @@ def test_records_are_listed_in_order(records: int, count: int) -> None:
     assert summary.record_kinds == (8 if len(of_records) else 0)
     assert summary.field_kinds == sum(1 << kind for kind in {*faults["kind"][faults["column"] != NO_FIELD].tolist()})
     assert launcher.fetch(found.numbers).view(np.uint64)[: len(numbers)].tolist() == numbers.tolist()
+    found.copy(launcher)
     by_record, texts = found.gather(launcher, 2 if found.are_lines else None).fetch(launcher, [9, 9, 9, 3, 0, 2, 2], 2)
     assert texts.lines.tolist() == (numbers + np.uint64(2)).tolist()
     assert texts.bytes.tobytes() == b"".join(data[4 * number : 4 * number + 4] for number in numbers.tolist())
@@ -61,7 +64,9 @@ def test_a_record_without_a_line_end_is_not_gathered() -> None:
     text = launcher.put(np.frombuffer(b"1\nx", np.uint8))
     faults = np.zeros(1, FAULT)
     faults["record"], faults["record_begin"] = 1, 2
-    found = FaultyRecords(launcher, LocatedRecords(text, 0, text, Dialect(), None), launcher.put(faults), 2)
+    located, counted = LocatedRecords(text, 0, text, Dialect(), None), launcher.put(np.array([1], np.uint64))
+    found = FaultyRecords(launcher, located, launcher.put(faults), counted, 2)
+    found.wait(launcher, located, 1, 2)
     assert found.summary.ungathered == 1
     assert not found.are_gathered
 

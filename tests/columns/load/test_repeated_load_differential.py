@@ -280,6 +280,47 @@ def test_an_unexpected_text_that_the_automaton_reads_is_loaded_step_by_step(repe
     assert repeated
 
 
+STRAY = b"".join(
+    b'%d,"q" %s",%d.5,z\n' % (at, b"w" * (at % 5), at) if at % 7 == 3 else b'%d,"a b",0.5,y\n' % at for at in range(ROWS)
+)
+
+
+@pytest.mark.parametrize("options", ["types given, faults are nulls", "types inferred"])
+def test_lenient_quotes_that_are_repaired_are_repeated(repeated, options):
+    given = {**OPTIONS[options], "lenient_quotes": True}
+    for turn, data in enumerate((STRAY, STRAY, STRAY, STRAY * 2, STRAY.rstrip())):
+        assert check(data, **given, skew=turn) is not None
+    assert len(repeated) == 2  # the first texts teach that the automaton must read them, and that it declines no tile
+    for data in (lines(), STRAY, lines(), lines(), STRAY, TEXTS["an open quote"], STRAY):
+        read(data, given, 1)
+
+
+FAULTY = {
+    "fields": lines() + b"z,x,0.5,y\n" * 3 + lines() + b"1,x,q,y\n",
+    "short records": lines() + b"1,x\n" * 2 + lines() + b"2\n",
+    "long records": lines() + b"1,x,2.5,y,z\n" + lines(),
+    "both": b"1,x\n" + lines() + b"z,x,0.5,y\n2,x,2.5,y,z\n" + lines(),
+    "blank lines": lines() + b"\n\n" + b"z,x,0.5,y\n" + lines(),
+    "an unusual number": lines() + b"1,x,1234567890123456789012e-12,y\nz,x,0.5,y\n" + lines(),
+    "a value of a deferred form": lines() + b"1,x,0." + b"1" * 5000 + b",y\nz,x,0.5,y\n" + lines(),
+}
+
+
+@pytest.mark.parametrize("on_error", ["null", "reject"])
+@pytest.mark.parametrize("kind", FAULTY)
+def test_texts_with_faults_are_repeated(repeated, kind, on_error):
+    """Rejects, counts and rows are those of the CPU. A text without faults between them is repeated, too."""
+    given = {"schema": TYPES, "header": False, "on_error": on_error}
+    for data in (FAULTY[kind], FAULTY[kind], FAULTY[kind] * 2, lines(), FAULTY[kind]):
+        read(data, given, 2)
+        found, _ = read_on_fibers(data, **given)
+        expected = headrace.read_csv(data, **given)
+        assert found is not None
+        assert repr(found.rejects.to_pydict()) == repr(expected.rejects.to_pydict())
+        assert found.report.faults == expected.report.faults
+    assert len(repeated) >= 5
+
+
 @pytest.mark.parametrize("dialect", [{"comment": "#"}, {"escape_char": "\\"}, {"lenient_quotes": True}])
 def test_texts_without_what_the_dialect_allows_are_repeated(repeated, dialect):
     """Byte masks read them. If a text has it later, the launches step by step include the automaton."""

@@ -98,7 +98,8 @@ END = ChainEnd(GroupSizes(*SIZES, 1), [7, 8], (16, 40), 48, len(RESULTS), 2)
 
 
 def run(driver: Driver, begin: ChainBegin = BEGIN, *, goes_on: bool = True):
-    def meanwhile(head: bytes) -> bool:
+    def meanwhile(head: bytes, kept: object) -> bool:
+        assert kept is None
         driver.called.append(("meanwhile", head))
         return goes_on
 
@@ -134,6 +135,24 @@ def test_a_head_is_copied_before_all_work(driver):
     kinds = [kind for kind, *_ in driver.called if kind in {"copy", "record", "meanwhile"}]
     assert kinds == ["copy", "record", "copy", "copy", "record", "meanwhile"]
     assert driver.of("record") == [(AFTER_HEAD, STREAM), (EVENT, STREAM)]
+
+
+def test_buffers_of_the_first_trace_are_kept_on_request(driver):
+    found: list[object] = []
+
+    def meanwhile(head: bytes, kept: object) -> bool:
+        found.append(kept)
+        return True
+
+    result = driver.launcher.run_chain(chain(), BEGIN, END._replace(keeps=True), meanwhile)
+    (kept,) = found
+    assert result is not None and kept is not None
+    assert [one.nbytes for one in kept] == [4 * 8, 64]
+    assert len(driver.of("give back")) == 1  # the second trace's own buffer
+    assert driver.of("copy")[0][0] == kept.addresses[1]
+    del kept, result
+    found.clear()
+    assert len(driver.of("give back")) == len(driver.of("take"))
 
 
 def test_a_run_that_is_dropped_gives_its_memory_back(driver):

@@ -44,14 +44,14 @@ class Beginnings:
 
     If the first record alone shows that it is the header, the key is the text up to the end of that line. A later text with the
     same first bytes has the same first records, whatever follows. Line terminators are LF or CR LF, and a byte after an LF does
-    not change them. Quotes are not lenient, so no later byte changes their meaning. If the options say that there is no header,
-    the key is the number of fields of the first record.
+    not change them. Later bytes may change the meaning of lenient quotes, so with these the line has no quotes. If the options
+    say that there is no header, and quotes are not lenient, the key is the number of fields of the first record.
     """
 
     def __init__(self, dialect: Dialect, schema: SchemaOptions, extent: DataRangeOptions) -> None:
         self._dialect, self._native = dialect, native_dialect(dialect)
-        self._may_keep = extent == DataRangeOptions() and dialect.lineterminator in (None, b"\n") and not dialect.looks_ahead
-        self._has_no_header = self._may_keep and schema.header is False
+        self._may_keep = extent == DataRangeOptions() and dialect.lineterminator in (None, b"\n")
+        self._has_no_header = self._may_keep and schema.header is False and not dialect.looks_ahead
         self._heads: tuple[tuple[bytes, Prepared], ...] = ()
         self._widths: dict[int, Prepared] = {}
 
@@ -94,7 +94,8 @@ class Beginnings:
             before = _native.find_data(source.native, self._native, context.isa, extent.begin, extent.data_begin, extent.end)
         prepared = replace(prepared, before=before)
         head = source.native.read(0, before[0]) if before[0] < min(extent.end, _MAX_HEAD_BYTES) else b""
-        if head.endswith(b"\n"):
+        is_certain = not self._dialect.looks_ahead or (self._dialect.quote_char or b"") not in head
+        if head.endswith(b"\n") and is_certain:
             self._heads = ((head, prepared), *self._heads[: _MAX_CACHED - 1])
         return prepared
 

@@ -276,7 +276,7 @@ def without_columns(loaded: Loaded) -> Loaded:
         row_index=None,
         replaced=loaded.replaced,
         device=loaded.device,
-        described=loaded.described,
+        described=loaded.descriptions(),
     )
 
 

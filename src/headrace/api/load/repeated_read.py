@@ -28,11 +28,12 @@ from headrace.arrays.arrays import Array
 from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.convert.gpu.column_group import GpuPlan, gpu_plan_of
 from headrace.columns.convert.gpu.target import DEFAULT_TUNING, GpuTarget
-from headrace.columns.infer.infer_gpu import Inference
 from headrace.columns.load.gpu.data_start import find_data, has_quotes
 from headrace.columns.load.gpu.repeated_load import TargetText, TextBegin
+from headrace.columns.load.gpu.result import LoadRequest, LoadResultBuilder
 from headrace.columns.load.gpu.setup_cache import LoadSetup, load_setup
 from headrace.columns.plan.load_plan import LoadPlan
+from headrace.columns.plan.load_run import NO_HANDLES
 from headrace.columns.plan.row_policy import COLLECTED
 from headrace.core.budget import Budget
 from headrace.core.fast_constructor import fast_constructor
@@ -152,7 +153,7 @@ class _Reading:
         self._reads, self._text, self._call = reads, text, call
         self._target = _target(launcher, text, DEFAULT_TUNING, str(text.device))
         self._begin: TextBegin | None = None
-        self._inference: Inference | None = None
+        self._builder: LoadResultBuilder | None = None
         self.kind: _Kind | None = None  # the kind of the text, if its beginning is known
         self.planned = 0.0  # time when the beginning was known
 
@@ -198,8 +199,7 @@ class _Reading:
         self.planned = time.perf_counter()
         if kind is not None:
             known = kind.known
-            infer = partial(self._infer, known, start) if known.gpu_plan.inferred else None
-            self._begin = TextBegin(start[known.begin :], known.counts, infer)
+            self._begin = TextBegin(start[known.begin :], known.counts, partial(self._build, known, start))
 
     def _checked(self, loaded: Loaded | None, setup: LoadSetup) -> Loaded | None:
         """Return a load's result, and keep its launches unless the text was not as expected: it is read step by step at once."""
@@ -207,8 +207,8 @@ class _Reading:
         known, quoted = self.kind
         if loaded is None:
             setup.repeated.pop(quoted, None)
-        elif self._inference is not None:
-            known.head = self._inference.sample_end
+        elif self._builder is not None and known.gpu_plan.inferred:
+            known.head = self._builder.inference.sample_end
         return loaded
 
     def _setup(self, known: _Known) -> LoadSetup:
@@ -218,12 +218,13 @@ class _Reading:
     def _target_text(self, known: _Known, head: int = 0) -> TargetText:
         return TargetText(self._target, known.begin, self._text.nbytes - known.begin, head)
 
-    def _infer(self, known: _Known, start: bytes) -> Inference:
+    def _build(self, known: _Known, start: bytes) -> LoadResultBuilder:
         text, options = self._text, self._reads.options
         source = _open_source(host_view(text, self._call.crossings, start), f"<{text.device}>", on_gpu=text)
         plan = load_plan(source, of_size(known.prepared, text.nbytes), options)
-        self._inference = Inference(source, options.dialect, plan, known.gpu_plan, known.begin)
-        return self._inference
+        given = source, options.dialect, plan, known.gpu_plan, self._setup(known), known.begin, NO_HANDLES
+        self._builder = LoadResultBuilder(LoadRequest(self._target, *given), dict(known.counts))
+        return self._builder
 
 
 _target, _open_source = fast_constructor(GpuTarget), fast_constructor(OpenSource)

@@ -109,6 +109,9 @@ class GroupSizes(NamedTuple):
     ones: int
 
 
+Meanwhile = Callable[[bytes, BufferGroup | None], bool]
+
+
 class Launcher(Protocol):
     """Runs kernels in stream order. Allocations and launches return at once; `fetch` waits for the stream."""
 
@@ -148,13 +151,13 @@ class Launcher(Protocol):
         """Replay a trace (`headrace.gpu.kernels.trace`) for these numbers and buffers; return the buffers that it allocates."""
 
     def run_chain(
-        self, chain: TraceChain, begin: ChainBegin, end: ChainEnd, meanwhile: Callable[[bytes], bool]
+        self, chain: TraceChain, begin: ChainBegin, end: ChainEnd, meanwhile: Meanwhile
     ) -> tuple[BufferGroup, bytes] | None:
         """Launch a chain (`headrace.gpu.kernels.trace_chain`), and wait once for its results.
 
-        `meanwhile` gets the bytes of `begin.head` while the device works. Return the group `end.later` and the results. Return
-        None if `meanwhile` returns False, if the driver refuses, or if what is copied has megabytes. No memory is charged to the
-        budget.
+        `meanwhile` gets the bytes of `begin.head` while the device works, and the first trace's buffers if they are retained.
+        What it launches follows the chain. Return the group `end.later` and the results. Return None if `meanwhile` returns
+        False, if the driver refuses, or if what is copied has megabytes. No memory is charged to the budget.
         """
 
     def fetch(self, buffer: DeviceBuffer) -> NDArray[np.uint8]:
@@ -302,7 +305,7 @@ class GpuLauncher:
             known = kernel(entry.file, entry.name, entry.signature, defines, self._card, mode=entry.mode)
             if len(known_kernels) >= _MAX_KERNELS:
                 known_kernels.clear()
-            found = known_kernels[program] = known, entry, defines  # kept alive, so that their ids stay unique
+            found = known_kernels[program] = known, entry, defines  # retained alive, so that their ids stay unique
         return found[0]
 
     def replay(
@@ -334,7 +337,7 @@ class GpuLauncher:
         return recording.compiled(self._card.index, card_calls(), self._kernel)
 
     def run_chain(
-        self, chain: TraceChain, begin: ChainBegin, end: ChainEnd, meanwhile: Callable[[bytes], bool]
+        self, chain: TraceChain, begin: ChainBegin, end: ChainEnd, meanwhile: Meanwhile
     ) -> tuple[DeviceBufferGroup, bytes] | None:
         head = (0, 0) if begin.head is None else (begin.head.address, begin.head.nbytes)
         if head[1] + end.sent + end.fetched > MAX_EXCHANGE_BYTES:
@@ -346,20 +349,30 @@ class GpuLauncher:
         second = begin.second, end.suffix, end.strided, end.fetched
         later = sizes, ones, len(zeroed), slab_limits(len(sizes))
         group: DeviceBufferGroup | None = None
+        retained: DeviceBufferGroup | None = None
 
         def launch(pinned: int, events: tuple[int, int]) -> int:
-            nonlocal group
-            status, slabs, begins = native.run(first, head, second, later, (self._stream, self._pool.handle, pinned, events))
+            nonlocal group, retained
+            where = self._stream, self._pool.handle, pinned, events
+            status, of_later, of_first = native.run(first, head, second, later, where, end.keeps)
             if not status:
-                group = DeviceBufferGroup(memoryview(begins).cast("Q"), sizes)
-                for address, nbytes, slab_end in slabs:
-                    group.add(PoolBuffer(address, nbytes, self._card, self._stream, None), slab_end)
+                group = self._group(sizes, *of_later)
+                if end.keeps:
+                    retained = self._group(self._native(chain.first).sizes([*begin.first, begin.text.address]), *of_first)
                 self._crossings.count(to_gpu=end.sent, to_host=head[1] + end.fetched, copies=3 if head[1] else 2)
             return status
 
         self.waits += 1
-        fetched = self._staging.exchange(launch, meanwhile, self._stream, (head[1], end.fetched), ones=end.ones)
+        copied, ones = (head[1], end.fetched), end.ones
+        fetched = self._staging.exchange(launch, lambda found: meanwhile(found, retained), self._stream, copied, ones=ones)
         return None if group is None or fetched is None else (group, fetched)
+
+    def _group(self, sizes: Sequence[int], slabs: Sequence[tuple[int, int, int]], begins: bytes) -> DeviceBufferGroup:
+        """Return the buffers in slabs that native code has allocated: their addresses, bytes, and one past the last buffer."""
+        result = DeviceBufferGroup(memoryview(begins).cast("Q"), sizes)
+        for address, nbytes, slab_end in slabs:
+            result.add(PoolBuffer(address, nbytes, self._card, self._stream, None), slab_end)
+        return result
 
     def _native(self, recording: Recording) -> _native.NativeTrace:
         return self._compiled(recording)[0]

@@ -54,6 +54,7 @@ struct ChainEnd {
     std::pair<u64, u64> strided;
     usize fetched;      // bytes of the results
     SlabLayout later;   // the buffers whose addresses the table gets
+    bool keeps;         // the first trace's buffers are not freed
     std::byte* pinned;  // receives the head, then the results, and has the table; each begins at a multiple of 16
     void* event;        // recorded after all work
 };
@@ -61,6 +62,14 @@ struct ChainEnd {
 struct ChainPlace {
     void *stream, *pool;
     SlabRule rule;
+};
+
+// `status`: the driver's. `later`, `retained`: addresses of the slabs of the later buffers, and of those that the first
+// trace allocates. The latter are freed unless the run keeps them; `first` is their layout.
+struct ChainRun {
+    int status;
+    std::vector<u64> later, retained;
+    SlabLayout first;
 };
 
 class TraceChain {
@@ -72,17 +81,22 @@ public:
           table_(std::move(table)),
           links_(std::move(links)) {}
 
-    // Launches both traces for a text; the inputs of the first one are `numbers` and the text. Returns the driver's
-    // status and the addresses of the slabs of the later buffers. Nothing waits for the device.
-    std::pair<int, std::vector<u64>> run(u64 text, std::vector<i64> numbers, const ChainHead& head, const ChainEnd& end,
-                                         const ChainPlace& place) const {
-        std::optional<SlabMemory> later;
+    // Launches both traces for a text; the inputs of the first one are `numbers` and the text. Nothing waits for the
+    // device.
+    ChainRun run(u64 text, std::vector<i64> numbers, const ChainHead& head, const ChainEnd& end,
+                 const ChainPlace& place) const {
         numbers.push_back(static_cast<i64>(text));
-        int status = launch(numbers, {head, end, place}, later);
+        ChainRun result = {0, {}, {}, first_.layout(numbers, place.rule)};
+        SlabMemory memory(calls_, place.pool, result.first, place.stream);
+        std::optional<SlabMemory> later;
+        result.status = memory.status;
+        if (result.status == 0) result.status = launch(numbers, {head, end, place}, memory.addresses, later);
         const int recorded = calls_.record(end.event, place.stream);  // after a failure too: a copy may be under way
-        if (status == 0) status = recorded;
-        if (status != 0) return {status, {}};
-        return {0, later->release()};
+        if (result.status == 0) result.status = recorded;
+        if (result.status != 0) return result;
+        result.later = later->release();
+        if (end.keeps) result.retained = memory.release();
+        return result;
     }
 
 private:
@@ -97,25 +111,24 @@ private:
     static usize aligned(usize n) { return (n + 15) / 16 * 16; }
 
     // Returns the driver's status; if it is 0, `later` has the later buffers' memory. All copies but that of the
-    // results precede the kernels, which a copy between them would delay.
-    int launch(const std::vector<i64>& first_inputs, const ChainTask& task, std::optional<SlabMemory>& later) const {
+    // results precede the kernels, which a copy between them would delay. `buffers`: those of the first trace.
+    int launch(const std::vector<i64>& first_inputs, const ChainTask& task, const std::vector<u64>& buffers,
+               std::optional<SlabMemory>& later) const {
         const auto [stream, pool, rule] = task.place;
-        const SlabMemory memory(calls_, pool, first_.layout(first_inputs, rule), stream);
-        if (memory.status != 0) return memory.status;
         later.emplace(calls_, pool, task.end.later, stream);
         if (later->status != 0) return later->status;
         std::vector<i64> inputs = task.end.numbers;
         inputs.push_back(first_inputs.back());  // the text
         for (const std::optional<usize>& link : links_.inputs)
-            inputs.push_back(link ? static_cast<i64>(memory.addresses.at(*link)) : 0);
+            inputs.push_back(link ? static_cast<i64>(buffers.at(*link)) : 0);
         const SlabMemory own(calls_, pool, second_.layout(inputs, rule), stream);
         if (own.status != 0) return own.status;
         int status = fetch_head(task);
-        if (status == 0) status = send_table(task, memory.addresses, later->addresses);
-        if (status == 0) status = first_.replay(first_inputs, memory.addresses, stream);
+        if (status == 0) status = send_table(task, buffers, later->addresses);
+        if (status == 0) status = first_.replay(first_inputs, buffers, stream);
         if (status == 0) status = second_.replay(inputs, own.addresses, stream);
         if (status != 0) return status;
-        return calls_.copy_to_host(task.results(), memory.addresses.at(links_.results), task.end.fetched, stream);
+        return calls_.copy_to_host(task.results(), buffers.at(links_.results), task.end.fetched, stream);
     }
 
     int fetch_head(const ChainTask& task) const {

@@ -60,3 +60,4 @@ class ChainEnd(NamedTuple):
     fetched: int
     ones: int
     """Bytes of the results that are copied to the host. The last `ones` of them are left out if all of their bits are set."""
+    keeps: bool = False  # True if the caller takes the buffers that the first trace allocates

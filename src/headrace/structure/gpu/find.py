@@ -20,7 +20,7 @@ texts are rare, so no further variant is enqueued: the caller searches again wit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -160,6 +160,10 @@ class RecordedSearch:
         if counts[_FLAGS] & (_REDO | (FindFlag.STRAY if self.variants[0] == "quoted" else 0)):
             return None
         return dict(zip(_COUNTS, counts, strict=True))
+
+    def is_stray(self, counts: Mapping[str, int]) -> bool:
+        """Return whether byte masks cannot read a text with these counts, which the automaton has read."""
+        return self.variants[0] == "dfa" and bool(counts["flags"] & FindFlag.STRAY)
 
     def run(self, buffers: BufferGroup, tiles: int) -> TileStructure:
         """Return the result of a replay for a text of `tiles` tiles."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from math import prod
 from typing import Any
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from headrace.core.buffer import Buffer, copy_of
 from headrace.gpu.kernels.kernel import LaunchMode, NeededProgram
-from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Meanwhile, Shape
 from headrace.gpu.kernels.source import whole_masks
 from headrace.gpu.kernels.trace import Filled, Recording, Run
 from headrace.gpu.kernels.trace_chain import ChainBegin, ChainEnd, TraceChain
@@ -173,7 +173,7 @@ class FiberLauncher:
                 self.launch(step.entry, run.shape(step.shape), [run.argument(arg) for arg in step.args])
 
     def run_chain(
-        self, chain: TraceChain, begin: ChainBegin, end: ChainEnd, meanwhile: Callable[[bytes], bool]
+        self, chain: TraceChain, begin: ChainBegin, end: ChainEnd, meanwhile: Meanwhile
     ) -> tuple[HostBufferGroup, bytes] | None:
         """Same as `headrace.gpu.kernels.launcher.Launcher.run_chain`, step by step; there are no slabs."""
         head = b"" if begin.head is None else _array(begin.head).tobytes()
@@ -187,7 +187,7 @@ class FiberLauncher:
         self._run(chain.first, begin.first, [begin.text], buffers)
         linked = [None if link is None else buffers[link] for link in chain.links]
         scratch = self.replay(chain.second, begin.second, [begin.text, *linked])
-        if not meanwhile(head):
+        if not meanwhile(head, buffers if end.keeps else None):
             return None
         fetched = self.fetch(BufferSlice(results, 0, end.fetched)).tobytes()
         del scratch  # kernels may reach its buffers up to here

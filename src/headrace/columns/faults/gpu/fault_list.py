@@ -122,7 +122,7 @@ class FaultList:
             self._extend(count, raised)
             return False
         is_new, self._has_listed = not self._has_listed, self._has_listed or count != 0
-        if count and is_new and self._take_later(conversion.listed(count), conversion.columns.rows):
+        if count and is_new and self._take_later(conversion, count):
             self._filled, self._knows_records = self._filled if self._knows_records else filled, True
             return True
         self._take_earlier(conversion.columns.rows)
@@ -141,18 +141,22 @@ class FaultList:
         self._knows_records, self._rejected_buffer = False, None
         return False
 
-    def _take_later(self, faults: DeviceBuffer, records: int) -> bool:
+    def _take_later(self, conversion: Conversion, count: int) -> bool:
         """Leave the first listed faults on the GPU; return False if the host has to read them now."""
         plan = self._plan
         if plan.memory_limit or plan.part is not None or self._source.decoded is not None or self._last_record != _NEVER:
             return False
-        found = FaultyRecords(self._launcher, self.located, faults, records)
+        found, records = conversion.found, conversion.columns.rows
+        if found is None:
+            found = FaultyRecords(self._launcher, self.located, conversion.listed(count), conversion.counted, records)
+        found.wait(self._launcher, self.located, count, records)
         of_records, of_fields = self._policies.listed_masks
         summary = found.summary
         if summary.record_kinds & ~of_records or summary.field_kinds & ~of_fields or not found.are_gathered:
             return False
         if summary.record_kinds and summary.field_kinds & ~self._policies.retained_mask:
             return False  # not all faulty records are rejected
+        found.copy(self._launcher)  # so that the device works while the host collects the rest
         self._faults.kinds = summary.record_kinds | summary.field_kinds
         self._later = found
         return True

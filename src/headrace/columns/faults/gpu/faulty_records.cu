@@ -20,11 +20,15 @@ HR_FN void add_kinds(u32& kinds, u32 found) {
     if ((found & ~tile::load_relaxed(&kinds)) != 0) atomicOr(&kinds, found);
 }
 
+// Returns the number of listed faults; `counted` of all. The list has room for `capacity`.
+HR_FN u64 listed_of(u64 capacity, const u64* counted) { return min(capacity, *counted); }
+
 // Marks the records of all faults, and those with faults of their own, in bitmaps of zeros. Summarizes the faults.
 extern "C" __global__ void __launch_bounds__(threads)
-    mark_records(const FieldFault* faults, u64 count, u32* marks, u32* record_marks, FaultSummary* summary) {
+    mark_records(const FieldFault* faults, u64 capacity, const u64* counted, u32* marks, u32* record_marks,
+                 FaultSummary* summary) {
     const u64 number = u64{blockIdx.x} * threads + threadIdx.x;
-    const bool is_listed = number < count;
+    const bool is_listed = number < listed_of(capacity, counted);
     u32 record_kinds = 0, field_kinds = 0;
     bool is_new = false;
     if (is_listed) {
@@ -53,19 +57,21 @@ extern "C" __global__ void __launch_bounds__(threads) count_marks(const u32* mar
     if (word < words) ranks[word] = static_cast<u64>(__popc(marks[word]));
 }
 
-// Writes the first byte and the index of each marked record, by rank. Both have `count` items. Those after the last
+// Writes the first byte and the index of each marked record, by rank. Both have `capacity` items. Those after the last
 // record begin far after the text, so no kernel takes them for records.
 extern "C" __global__ void __launch_bounds__(threads)
-    list_records(const FieldFault* faults, u64 count, const u32* marks, const u64* ranks, const FaultSummary* summary,
-                 u64* begins, u64* records) {
+    list_records(const FieldFault* faults, u64 capacity, const u64* counted, const u32* marks, const u64* ranks,
+                 const FaultSummary* summary, u64* begins, u64* records) {
     const u64 number = u64{blockIdx.x} * threads + threadIdx.x;
-    if (number >= count) return;
-    const u64 record = faults[number].record;
-    const u32 before = marks[record / 32] & ((1u << (record % 32)) - 1);
-    const u64 rank = ranks[record / 32] + static_cast<u64>(__popc(before));
-    // Several faults of one record store the same values.
-    tile::store_relaxed(&begins[rank], faults[number].record_begin);
-    tile::store_relaxed(&records[rank], record);
+    if (number >= capacity) return;
+    if (number < listed_of(capacity, counted)) {
+        const u64 record = faults[number].record;
+        const u32 before = marks[record / 32] & ((1u << (record % 32)) - 1);
+        const u64 rank = ranks[record / 32] + static_cast<u64>(__popc(before));
+        // Several faults of one record store the same values.
+        tile::store_relaxed(&begins[rank], faults[number].record_begin);
+        tile::store_relaxed(&records[rank], record);
+    }
     if (number < summary->records) return;
     begins[number] = far_begin;
     records[number] = far_begin;

@@ -17,8 +17,8 @@ from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Laun
 
 _SUMMARY = layout("FaultSummary")
 _FILE = "columns/faults/gpu/faulty_records.cu"
-_MARK, _COUNT = Entry(_FILE, "mark_records", "PQPPP"), Entry(_FILE, "count_marks", "PQP")
-_LIST = Entry(_FILE, "list_records", "PQPPPPP")
+_MARK, _COUNT = Entry(_FILE, "mark_records", "PQPPPP"), Entry(_FILE, "count_marks", "PQP")
+_LIST = Entry(_FILE, "list_records", "PQPPPPPP")
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
 
@@ -37,26 +37,42 @@ class FaultSummary:
 
 
 class FaultyRecords:
-    """The records of listed faults on a device, by record. The host waits once.
+    """The records of listed faults on a device, by record. Kernels find them before the host knows how many there are.
 
-    Device memory: 32 bytes a fault, and 4 bits for each record of the text while they are found.
+    Device memory: 32 bytes for each fault that the list has room for, and 4 bits a record of the text while they are found.
 
-    `faults`: the list, in any order: at least one FAULT.
+    `faults`: the list, in any order, with room for at least one FAULT.
+    `counted`: a word with the number of faults, which may exceed the room.
+    `records`: number of records of the text, or an upper bound.
     """
 
-    def __init__(self, launcher: Launcher, located: LocatedRecords, faults: DeviceBuffer, records: int) -> None:
-        self.count, self.faults = faults.nbytes // FAULT.itemsize, faults
-        self._located, self._records, words, count = located, records, records // 32 + 1, self.count
+    summary: FaultSummary  # after `wait`
+    _copied: DeviceBuffer
+
+    def __init__(
+        self, launcher: Launcher, located: LocatedRecords, faults: DeviceBuffer, counted: DeviceBuffer, records: int
+    ) -> None:
+        count, words = faults.nbytes // FAULT.itemsize, records // 32 + 1
+        self.faults, self._located = faults, located
         self._places = places = RecordPlaces(launcher, count, _SUMMARY.size)
-        summary = places.tail
+        summary, head = places.tail, [faults, count, counted]
         marks, record_marks = launcher.allocate_group([4 * words, 4 * words])
         ranks, self._begins, self.numbers = launcher.allocate_group([], [8 * words, 8 * count, 8 * count])
         shape = Shape(_DEFINES, -(-count // _THREADS), _THREADS)
-        launcher.launch(_MARK, shape, [faults, count, marks, record_marks, summary])
+        launcher.launch(_MARK, shape, [*head, marks, record_marks, summary])
         launcher.launch(_COUNT, Shape(_DEFINES, -(-words // _THREADS), _THREADS), [marks, words, ranks])
         scan_string_sizes(launcher, ranks, (words, 1), BufferSlice(summary, _SUMMARY.offset("records"), 8))
-        launcher.launch(_LIST, shape, [faults, count, marks, ranks, summary, self._begins, self.numbers])
+        launcher.launch(_LIST, shape, [*head, marks, ranks, summary, self._begins, self.numbers])
         located.place(launcher, self._begins, places, BufferSlice(summary, _SUMMARY.offset("ungathered"), 8))
+
+    def wait(self, launcher: Launcher, located: LocatedRecords, count: int, records: int) -> None:
+        """Fetch the summary. The host waits.
+
+        `located`: the records of the text, of which it is known whether they are lines.
+        `count`, `records`: numbers of faults, which fit the list, and of records of the text.
+        """
+        self.faults, self._located = BufferSlice(self.faults, 0, count * FAULT.itemsize), located
+        self._records, places = records, self._places
         if not located.are_lines:
             located.number(launcher, self._begins, places)
         totals = launcher.fetch(places.totals)
@@ -72,16 +88,19 @@ class FaultyRecords:
         """True if each record is known to be a line of the text, so that its number gives its line."""
         return self._located.are_lines
 
+    def copy(self, launcher: Launcher) -> None:
+        """Launch the kernel that copies the texts of the records; `are_gathered` must be true."""
+        count, places = self.summary.records, self._places
+        begins, offsets = BufferSlice(self._begins, 0, 8 * count), BufferSlice(places.offsets, 0, 8 * count + 8)
+        self._copied = self._located.gather(launcher, begins, offsets, self.summary.bytes)
+
     def gather(self, launcher: Launcher, first_line: int | None) -> GatheredRecords:
-        """Copy the texts of the records, which are then independent of the text. The host waits.
+        """Return the records, independent of the text, after `copy`. The host waits.
 
         `first_line`: line of the data's first record; None unless `are_lines`.
         """
-        count, places = self.summary.records, self._places
-        begins, offsets = BufferSlice(self._begins, 0, 8 * count), BufferSlice(places.offsets, 0, 8 * count + 8)
-        copied = self._located.gather(launcher, begins, offsets, self.summary.bytes)
-        launcher.fetch(places.size)
-        return GatheredRecords(self.faults, places, copied, count, self._records, first_line)
+        launcher.fetch(self._places.size)
+        return GatheredRecords(self.faults, self._places, self._copied, self.summary.records, self._records, first_line)
 
 
 @dataclass(frozen=True, slots=True)

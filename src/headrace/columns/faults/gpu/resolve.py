@@ -16,6 +16,7 @@ from headrace import _native
 from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.convert.gpu.column_group import ColumnGroupBuffers
 from headrace.columns.convert.gpu.layouts import EMPTY, FAULT, FAULT_DEFERRED
+from headrace.columns.faults.gpu.faulty_records import FaultyRecords
 from headrace.columns.faults.gpu.gather_records import RecordTexts
 from headrace.columns.faults.gpu.patch_strings import patch_strings
 from headrace.columns.faults.gpu.remove_rows import STORED_VALUE, remove_texts, store_values
@@ -43,6 +44,8 @@ class Conversion:
     faults: DeviceBuffer  # the list of faults
     totals: NDArray[np.uint64]  # TOTALS_WORDS words
     seen: NDArray[np.uint64]  # indices of the records in which kinds were first seen
+    counted: DeviceBuffer  # a word with the number of faults
+    found: FaultyRecords | None  # the records of the list, if the kernels that find them were launched with the conversion
 
     def listed(self, count: int) -> DeviceBuffer:
         """Return the first `count` faults of the list."""

@@ -151,13 +151,11 @@ class _Load:
             self._setup.repeated[quoted] = found
 
     def _repeated(self, group: ColumnGroup) -> RepeatedLoad | None:
-        """Return the launches of this load for a later text, if it took one pass, without faults."""
+        """Return the launches of this load for a later text, if it took one pass."""
         conversion, structure = self._conversion, self._structure
-        if conversion is None or conversion.recording is None or not self._result.is_plain:
+        if conversion is None or conversion.recording is None or not self._result.is_repeatable:
             return None
-        if conversion.path is ConversionPath.BOTH:
-            return None
-        if self._result.counts["passes"] > 1 or self._variant != structure.variants[0] or self._setup.expects_declined:
+        if self._variant != structure.variants[0] or self._setup.expects_declined != (conversion.path is ConversionPath.BOTH):
             return None
         tuning, measuring, searched = self._find_tuning, self._measuring, self._searched
         plan = search_plan(self._dialect, tuning, measuring, has_quotes=searched.form.quoted)
@@ -165,9 +163,8 @@ class _Load:
         recorded = recorded_search(first, (2, 3 + (measuring is not None)))
         if recorded is None:
             return None
-        chain, width = chain_of(*recorded, conversion), len(self._plan.columns)
-        expected = measuring, searched.form, searched.has_sums
-        return RepeatedLoad(group, chain, recorded[1], *expected, self._dialect, width, self._setup.history(group))
+        chain, expected = chain_of(*recorded, conversion), (measuring, searched.form, searched.has_sums)
+        return RepeatedLoad(group, chain, recorded[1], conversion, *expected, self._dialect, self._setup.history(group))
 
     @cached_property
     def _first_group(self) -> ColumnGroup:
@@ -298,7 +295,8 @@ class _Load:
             self._launches.launch_speculative(group, conversion, estimate.rows)
         else:
             self._replayed = conversion.replay(self._target, searched, estimate.rows)
-        return _launched(result, arguments.table(searched.arguments), searched.faults, conversion.declined(searched))
+        table, results = arguments.table(searched.arguments), searched.results(group)
+        return _launched(result, table, searched.faults, results, conversion.declined(searched))
 
     def _take_counts(self, group: ColumnGroup, fetched: NDArray[np.uint8]) -> list[int]:
         """Take the counts of the search, and return the bytes of each column of strings."""
@@ -310,14 +308,9 @@ class _Load:
             raise CutRecordError
         dfa = self._structure.dfa
         roles = dfa.roles if dfa is not None and self._variant == "dfa" else None
-        # Each line is a record if none ends inside a field. Masks count CR LF as two line ends.
-        has_others = counts["flags"] & (FindFlag.RETURN | FindFlag.BREAK) or counts["blank_lines"] or counts["comments"]
-        are_lines = self._dialect.lineterminator is None and not has_others
-        self._result.located = LocatedRecords(self._whole, self._begin, self._text, self._dialect, roles, are_lines)
-        total = self._result.counts
-        self._rows = total["records"] = counts["records"]
-        total["blank"] += counts["blank_lines"]
-        total["comment"] += counts["comments"]
+        located = LocatedRecords(self._whole, self._begin, self._text, self._dialect, roles)
+        self._result.take_search(located, counts)
+        self._rows = counts["records"]
         string_bytes = _numbers(fetched[VARIANTS_BYTES : VARIANTS_BYTES + 8 * group.strings])
         is_measured = self._variant == self._structure.variants[0] and max(string_bytes, default=0) <= self._size
         if is_measured:
@@ -390,30 +383,23 @@ class _Load:
         if is_launched := declined is None or self._setup.expects_declined:
             self._launches.convert_declined(group, arguments.table, self._variant, output, declined)
         self._launches.count_values(group, arguments.table, output)
-        launched = _launched(result, arguments.table, faults, None if is_launched else declined)
-        return self._collect(group, launched, self._launcher.fetch(results), results)
+        launched = _launched(result, arguments.table, faults, results, None if is_launched else declined)
+        return self._collect(group, launched, self._launcher.fetch(results))
 
-    def _convert_declined(
-        self, group: ColumnGroup, launched: LaunchedConversion, results: DeviceBuffer | None
-    ) -> NDArray[np.uint8]:
+    def _convert_declined(self, group: ColumnGroup, launched: LaunchedConversion) -> NDArray[np.uint8]:
         """Convert the tiles that the fast conversion has declined, and return the new results. The host waits."""
-        results = self._searched.results(group) if results is None else results
+        results = launched.results
         output = ConversionOutput(results, launched.faults, self._rows)
         self._launches.convert_declined(group, launched.table, self._variant, output, launched.declined)
         self._launcher.fill(BufferSlice(results, COUNTS_BEGIN, counts_bytes(len(group.columns)) - COUNTS_BEGIN), 0)
         self._launches.count_values(group, launched.table, output)
         return self._launcher.fetch(results)
 
-    def _collect(
-        self, group: ColumnGroup, launched: LaunchedConversion, fetched: NDArray[np.uint8], results: DeviceBuffer | None = None
-    ) -> ColumnGroupBuffers | None:
-        """Collect the fetched results of a conversion, and return its columns; None if they must be converted again.
-
-        `results`: their buffer; None for the one that was allocated with the search.
-        """
+    def _collect(self, group: ColumnGroup, launched: LaunchedConversion, fetched: NDArray[np.uint8]) -> ColumnGroupBuffers | None:
+        """Collect the fetched results of a conversion, and return its columns; None if they must be converted again."""
         self._setup.expects_declined = has_declined(fetched)
         if launched.declined is not None and self._setup.expects_declined:
-            fetched = self._convert_declined(group, launched, results)
+            fetched = self._convert_declined(group, launched)
         self._first_buffers = None
         return launched.columns if self._result.add_pass(group, launched, fetched) else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,6 +16,7 @@ from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBu
 from headrace.columns.convert.gpu.layouts import SIGHTINGS, TOTALS_WORDS
 from headrace.columns.convert.gpu.target import GpuTarget
 from headrace.columns.faults.gpu.fault_list import FaultList
+from headrace.columns.faults.gpu.faulty_records import FaultyRecords
 from headrace.columns.faults.gpu.gather_records import LocatedRecords
 from headrace.columns.faults.gpu.resolve import Conversion
 from headrace.columns.faults.rejects import no_rejects
@@ -31,6 +32,7 @@ from headrace.core.fast_constructor import fast_constructor
 from headrace.gpu.kernels.launcher import DeviceBuffer
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
+from headrace.structure.gpu.dialect_tables import FindFlag
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,10 @@ class LaunchedConversion:
     columns: ColumnGroupBuffers
     table: DeviceBuffer  # the kernels' table of the columns
     faults: DeviceBuffer  # the list of faults
+    results: DeviceBuffer  # the results, which begin with the number of faults
     declined: DeviceBuffer | None = None
     """Marks of tiles that the general conversion converts if it is launched later; None if it has been launched."""
+    found: FaultyRecords | None = None  # the records of the faults, if kernels find them before the host knows of faults
 
 
 _loaded = fast_constructor(Loaded)
@@ -128,6 +132,16 @@ class LoadResultBuilder:
         """True if `faults` exists."""
         return "faults" in self.__dict__
 
+    def take_search(self, located: LocatedRecords, counts: Mapping[str, int]) -> None:
+        """Add the counts of the search. `located`: the records of the text, of which it is unknown whether they are lines."""
+        # Each line is a record if none ends inside a field. Masks count CR LF as two line ends.
+        has_others = counts["flags"] & (FindFlag.RETURN | FindFlag.BREAK) or counts["blank_lines"] or counts["comments"]
+        are_lines = located.dialect.lineterminator is None and not has_others
+        self.located = replace(located, are_lines=are_lines)
+        self.counts["records"] = counts["records"]
+        self.counts["blank"] += counts["blank_lines"]
+        self.counts["comment"] += counts["comments"]
+
     def add_pass(self, group: ColumnGroup, launched: LaunchedConversion, fetched: NDArray[np.uint8]) -> bool:
         """Add the results of a conversion of a group.
 
@@ -153,7 +167,8 @@ class LoadResultBuilder:
             assert self.located is not None
             self.faults.located = self.located
             totals, records = words[:TOTALS_WORDS], first_seen[:, 1]
-            if not self.faults.take(Conversion(columns, launched.table, launched.faults, totals, records)):
+            listed = launched.table, launched.faults, totals, records, launched.results, launched.found
+            if not self.faults.take(Conversion(columns, *listed)):
                 return False
         if group.infers:
             see_kinds(self.inference, group, fetched[counts:].tobytes())
@@ -166,11 +181,14 @@ class LoadResultBuilder:
         return self.inference.changed(self.converted.kinds())
 
     @property
-    def is_plain(self) -> bool:
-        """True if the load has no faults, and its columns are finished."""
-        plan = self._plan
-        is_clean = not self._has_faults or self.faults.is_clean
-        return is_clean and not self._setup.collects and not plan.values.shrink and plan.row_index is None
+    def _is_finished(self) -> bool:
+        """True if no column of the plan is made after the conversions."""
+        return not self._setup.collects and not self._plan.values.shrink and self._plan.row_index is None
+
+    @property
+    def is_repeatable(self) -> bool:
+        """True if the launches of this load serve later texts: it took one pass."""
+        return self._is_finished and self.counts["passes"] == 1
 
     def build(self) -> Loaded:
         """Build the result from the converted columns."""
@@ -180,8 +198,11 @@ class LoadResultBuilder:
         if self._infers:
             evidence = self.inference.evidence()
             self.inference.share()
-        if not self.is_plain:
-            return self._finished(evidence)
+        if not self._is_finished or (self._has_faults and not self.faults.is_clean):
+            loaded = self._finished(evidence)
+            setup.expects_faults = self._faults_found > 0  # unless one raises
+            return loaded
+        setup.expects_faults = False
         rows, filled = self.counts["records"], self._filled or 0
         counts = {**self.counts, "rejected": 0, "faults": 0, "rows": rows, "filled": filled}
         return plain_result(self._request.target, self.converted, len(plan.columns), evidence, counts)

@@ -45,6 +45,8 @@ class LoadSetup:
         self.is_prepared = False  # True if the programs of the first conversion are loaded
         self.expects_declined = False
         """True if the fast conversion declined tiles of the last text. Then the general one is launched without waiting."""
+        self.expects_faults = False
+        """True if the last text had faults. Then the records of the next one's faults are found before the host waits."""
         self.lists_fields = True  # False if the fields of the last text could not be listed
         self.expects_dfa = False
         """True if masks could not read the quotes of the last text. Then the automaton reads the next one at once."""
