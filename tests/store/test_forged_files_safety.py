@@ -129,6 +129,11 @@ def offsets(payload):
     pack_into("<i", payload, at + 4, 1 << 30)
 
 
+def runs(*rows):
+    """Return the row numbers of rows as runs of consecutive ones."""
+    return lambda _: pack(f"<{len(rows)}Q", *rows)
+
+
 def in_json(**values):
     return lambda payload: json.dumps(json.loads(bytes(payload)) | values).encode()
 
@@ -227,3 +232,37 @@ def test_random(tmp_path, seed):
     found = uses(folders)
     assert not [one for one in found if one.startswith("raw")]
     assert sum(map(bool, found)) > 10, found
+
+
+def test_a_number_of_rows_that_needs_much_memory(tmp_path):
+    """Codes of a column of one value have no bits, so that a small file can have any number of rows."""
+    with headrace.Store(tmp_path / "whole", schema={"a": "string"}) as store:
+        store.append(b"a\nx\nx\n")
+        store.merge()
+    files = {file.name: file.read_bytes() for file in (tmp_path / "whole").iterdir()}
+    main, rows = next(name for name in files if name.startswith("main")), 1 << 50
+    with_rows = forged(main, files[main], runs(0, rows), ROWS_KIND)
+    files[main] = forged(main, with_rows, in_json(rows=rows), RecordKind.MAIN)
+    files["manifest"] = forged("manifest", files["manifest"], in_json(next_row=rows), RecordKind.MANIFEST)
+    found = uses([put(tmp_path / "forged", files)])
+    assert found[0].startswith("MemoryLimitError") and f"{rows:_} rows" in found[0]
+
+
+def test_many_rows_of_one_key_of_two_columns(tmp_path):
+    """A row of the log has the key of another one. Each would take a hash map of its own."""
+    keys = pa.table({"a": ["x"] * 200, "b": list(range(200))})
+    with headrace.Store(tmp_path, schema=headrace.Table.from_arrow(keys).schema, key=["a", "b"]) as store:
+        store.append(keys)
+    log = next(file for file in tmp_path.iterdir() if file.name.startswith("log") and file.stat().st_size)
+
+    def with_equal_keys(payload):
+        at = payload.index(pack("<4q", 0, 1, 2, 3))
+        payload[at : at + 8 * 200] = pack("<q", 7) * 200
+
+    log.write_bytes(forged(log.name, log.read_bytes(), with_equal_keys, CHANGE))
+    with headrace.Store(tmp_path) as store:
+        assert len(store) == 200
+        with pytest.raises(SourceError, match=r"two rows have the key \('x', 7\)"):
+            store.lookup([("x", 7)])
+        with pytest.raises(SourceError, match="two rows have the key"):
+            store.append(keys.slice(0, 1))

@@ -193,6 +193,26 @@ def test_a_sync_that_fails_fails_for_all(store, files, key, pool):
     assert again.engine.append(columns_of([(1, "again")])) == 1
 
 
+def test_a_merge_does_not_show_rows_whose_sync_has_failed(store, files, key, monkeypatch):
+    engine, write_main = store.engine, store.engine.folder.write_main
+
+    def beside_an_append(records):
+        files.fails_with = errno.EIO
+        with pytest.raises(OSError, match="the disk fails"):
+            engine.append(columns_of([(1, "lost")]))
+        files.fails_with = None
+        write_main(records)
+
+    monkeypatch.setattr(engine.folder, "write_main", beside_an_append)
+    with pytest.raises(SourceError, match="takes no more records"):
+        engine.merge()
+    assert numbers(store) == [0]
+    engine.folder.abandon()
+    again = open_store(files, key)
+    assert numbers(again) == [0]
+    assert again.engine.merge() and numbers(again) == [0]
+
+
 def test_an_interrupt_of_a_thread_that_waits_leaves_its_rows_to_the_next_sync(files, monkeypatch):
     store = open_store(files, "n")
     log, sync_to = store.engine.folder.log, store.engine.folder.log.sync_to

@@ -333,8 +333,9 @@ class StoreEngine:
             raise
 
     def _show_written(self) -> None:
-        """Sync and show all rows that are written."""
+        """Sync and show all rows that are written. Raise SourceError if their records were removed, since a sync has failed."""
         if self.folder is not None and self.state is not self._rows.written:
+            self.folder.log.check()
             self._sync(self.folder.log, self.folder.log.size)
             self._rows.show_all()
 

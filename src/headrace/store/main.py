@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,7 +16,7 @@ from headrace.columns.column import Column
 from headrace.columns.types import DataType
 from headrace.core.buffer import part_of
 from headrace.core.context import Context
-from headrace.core.errors import MissingDependencyError, SourceError
+from headrace.core.errors import MemoryLimitError, MissingDependencyError, SourceError
 from headrace.core.process.process_lock import renew_in_children
 from headrace.store.arrow_columns import columns_in, ipc_parts
 from headrace.store.checked_column import check_column
@@ -138,7 +139,7 @@ class Main:
         """Return the main of the records of a file, whose columns are read at their first use.
 
         Columns whose records are damaged have nulls only. Raise SourceError if the records are not those of a main with this
-        schema.
+        schema. Raise MemoryLimitError if they have more rows than the machine has bytes of memory.
         """
         with records[0].place.decoding():
             description, runs, *columns = records
@@ -149,6 +150,7 @@ class Main:
             rows = _row_runs(runs.content())
             if len(rows) != described["rows"]:
                 raise ValueError(f"it has {len(rows)} rows, and the description of the main has {described['rows']}")
+        _check_fits(len(rows), runs.place.where)
         readers = {
             name: ColumnReader(partial(_column, record, type_, len(rows)))
             for (name, type_), record in zip(schema.items(), columns, strict=True)
@@ -171,6 +173,16 @@ def _row_runs(content: bytes | memoryview) -> RowRuns:
     if not is_small or not lengths.all() or (starts[1:] < starts[:-1] + lengths[:-1]).any():
         raise ValueError("its runs of row numbers overlap, are empty, or are too large")
     return RowRuns.of_runs(starts, lengths)
+
+
+def _check_fits(rows: int, where: str) -> None:
+    """Raise MemoryLimitError if rows are more than the machine's bytes of memory, since each use of a column needs more.
+
+    A forged file can have any number of them: codes of a column of one value have no bits.
+    """
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if rows > memory:
+        raise MemoryLimitError(f"the main of {where!r} has {rows:_} rows, and this machine has {memory:_} bytes of memory")
 
 
 def _parts(column: EncodedColumn) -> tuple[bytes | memoryview, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -17,7 +18,7 @@ from headrace.store.row_runs import RowRuns
 from headrace.store.state import StoreState
 
 duckdb = pytest.importorskip("duckdb")
-pytest.importorskip("pyarrow")
+pa = pytest.importorskip("pyarrow")
 
 DAMAGE = "a code is 3, and the dictionary has 3 values"
 
@@ -153,3 +154,26 @@ def test_an_interrupt_of_a_query_is_raised_as_it_is(message, monkeypatch):
     assert store.sql("select count(*) as n from store").to_pylist() == [{"n": 0}]
     with pytest.raises(OptionError, match="KeyboardInterrupt"):
         store.sql("select KeyboardInterrupt from store")
+
+
+@pytest.mark.parametrize(
+    ("unit", "counts"),
+    [
+        ("s", [None, 0, 1000, -86_400, 1 << 39]),
+        ("ms", [None, 0, 1000, -86_400_001, 1 << 53]),
+        ("us", [None, 0, 1000, -86_400_000_001, 1 << 62]),
+        ("ns", [None, 0, 1000, -86_400_000_001_000, 1000 << 52]),
+    ],
+)
+def test_durations_are_exact(unit, counts):
+    """DuckDB has intervals in their place, and those of Arrow wrap after 292 years."""
+    table = pa.table({'a "b': pa.array(counts, pa.int64()).cast(pa.duration(unit)), "n": range(5)})
+    store = Store(schema={'a "b': f"duration[{unit}]", "n": "int64"})
+    store.append(table.slice(0, 3))
+    store.merge()
+    store.append(table.slice(3))
+    found = pa.table(store.sql('select n, "a ""b", "a ""b" is null as c from store order by n')).column(1)
+    assert found.combine_chunks() == pa.array(counts, pa.int64()).cast(pa.duration(unit)).cast(pa.duration("us"))
+    assert store.sql("select timestamp '2020-01-03' - timestamp '2020-01-01' as a").to_pydict() == {"a": [timedelta(2)]}
+    with pytest.raises(OptionError, match="interval with months"):
+        store.sql("select interval 1 month as a")

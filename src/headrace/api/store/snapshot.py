@@ -110,7 +110,8 @@ class StoreSnapshot:
     def sql(self, query: str) -> Table:
         """Return the result of a query of DuckDB, in which the table ``store`` has the rows.
 
-        Columns that the query does not use are not decoded. DuckDB has the threads of the store's context.
+        Columns that the query does not use are not decoded. DuckDB has the threads of the store's context. It returns intervals
+        without months as durations of microseconds.
 
         Parameters
         ----------

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _MAX_MESSAGE = 500  # characters of a message of DuckDB that are shown
 _INTERRUPTED = re.compile(r"failed: KeyboardInterrupt:\s*\Z|\AQuery interrupted\Z")
 """Messages by which DuckDB replaces a `KeyboardInterrupt`."""
+_MICROSECONDS = """case when datepart('year', #{0}) <> 0 or datepart('month', #{0}) <> 0
+then error('the query returns an interval with months; cast it to a text') else epoch_us(#{0}) end"""
 _databases: dict[tuple[int, int], Any] = {}
 """Empty databases in memory by process and number of threads. A forked process has no such threads, so a fork closes them."""
 os.register_at_fork(before=_databases.clear)
@@ -79,7 +81,8 @@ def _schema_of(columns: Mapping[str, Column], few: Container[str]) -> Any:
 def result_of(query: str, rows: SqlRows, threads: int) -> Table:
     """Return the result of a query, in which the table ``store`` has the rows.
 
-    Raise OptionError if DuckDB refuses the query, or it returns no rows. Raise KeyboardInterrupt if it was interrupted.
+    Raise OptionError if DuckDB refuses the query, or it returns no rows, or an interval has months. Raise KeyboardInterrupt if it
+    was interrupted.
     """
     try:
         with _connected(query, threads) as connection:
@@ -87,7 +90,7 @@ def result_of(query: str, rows: SqlRows, threads: int) -> Table:
             found = connection.sql(query)
             if found is None:
                 raise OptionError(f"query returns no rows: {shown(query)}")
-            return Table.from_arrow(found.to_arrow_table())
+            return Table.from_arrow(_with_durations(found))
     except (duckdb.Error, RuntimeError) as error:
         if rows.error is not None:
             raise rows.error from None
@@ -96,6 +99,22 @@ def result_of(query: str, rows: SqlRows, threads: int) -> Table:
         if not isinstance(error, duckdb.Error):
             raise
         raise OptionError(f"DuckDB refuses the query: {str(error)[:_MAX_MESSAGE]}") from None
+
+
+def _with_durations(found: Any) -> Any:
+    """Return the result of DuckDB as a table of Arrow, its intervals as durations of microseconds: DuckDB has no durations.
+
+    DuckDB takes them out as numbers, since those of Arrow's intervals wrap after 292 years.
+    """
+    places = [place for place, type_ in enumerate(found.types) if str(type_) == "INTERVAL"]
+    if not places:
+        return found.to_arrow_table()
+    names = [f'"{name.replace(chr(34), chr(34) * 2)}"' for name in found.columns]
+    parts = [(_MICROSECONDS if place in places else "#{0}").format(place + 1) for place in range(len(names))]
+    table = found.project(", ".join(f"{part} as {name}" for part, name in zip(parts, names, strict=True))).to_arrow_table()
+    for place in places:
+        table = table.set_column(place, table.field(place).name, table.column(place).cast(pa.duration("us")))
+    return table
 
 
 def _connected(query: str, threads: int) -> Any:

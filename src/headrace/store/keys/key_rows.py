@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from headrace.arrange.gather.take import take_rows
 from headrace.columns.column import Column
 from headrace.core.context import Context
-from headrace.core.errors import MissingDependencyError
+from headrace.core.errors import MissingDependencyError, SourceError, shown
 from headrace.index.hash_map.hash_map import HashMap
 from headrace.index.hash_map.row_groups import HASH_BITS, HashedRows, first_rows
 from headrace.store.keys.key_values import FoundRows, column_of_keys, keys_of
@@ -79,9 +79,14 @@ class KeyRowIndex:
         return FoundRows(numbers, found)
 
     def insert(self, keys: KeyRows, numbers: Any) -> None:
-        """Add the rows of distinct keys, none of which is present."""
+        """Add the rows of distinct keys, none of which is present. Raise SourceError if they are not distinct.
+
+        Files may be forged, and each row of one key would take a map of its own.
+        """
         hashes, level = keys.rows.hashes, 0
         while len(hashes):
+            if level == 1:
+                _check_distinct(keys)
             if level == len(self._maps):
                 self._maps.append(HashMap("uint64", "uint64", context=self._context))
             table = self._maps[level]
@@ -101,6 +106,14 @@ class KeyRowIndex:
         columns = {name: _comparable(column) for name, column in self._fetch(numbers).items()}
         stored = HashedRows(columns, keys.rows.hashes[places], self._context)
         return keys.rows.equal(places, stored, np.arange(len(places)), are_nulls_equal=False)
+
+
+def _check_distinct(keys: KeyRows) -> None:
+    first = keys.first_places()
+    if len(first) < len(keys):
+        again = np.setdiff1d(np.arange(len(keys)), first)[0]
+        key = shown(keys.values(again))
+        raise SourceError(f"the store is damaged: two rows have the key {key}; restore its files from a copy")
 
 
 def _comparable(column: Column) -> Column:
