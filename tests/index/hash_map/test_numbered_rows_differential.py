@@ -153,13 +153,15 @@ class Refusing(FiberLauncher):
 
 @pytest.mark.parametrize("secrets", [0, 2])
 def test_refused_memory_changes_nothing(secrets: int) -> None:
-    """Each allocation of an addition is refused once."""
+    """Each allocation of an addition is refused once, each time to a copy: a refused addition may have reserved memory."""
     random, launcher = np.random.default_rng(9), Refusing("random", 2)
     numbered = Numbered(["t", "i"], secrets, launcher)
     first, second = table_of(random, 2 if secrets else 30, "plain"), table_of(random, 60, "plain")
     numbered.add(first, 4)
     given, target = numbered.given(second), launcher.allocate(4 * len(second))
+    before = numbered.rows
     for allocations in range(150):
+        numbered.rows = before.copy(launcher)
         launcher.left = allocations
         try:
             numbered.rows.add(launcher, given, Numbers(target, len(second), 4))
@@ -168,7 +170,8 @@ def test_refused_memory_changes_nothing(secrets: int) -> None:
             launcher.left = None
             assert numbered.kept() == list(numbered.oracle)
             numbered.check(second, 4)
-    launcher.left = None
+    assert launcher.left == 0  # each one was refused
+    launcher.left, numbered.rows = None, before
     assert 15 < allocations < 150
     numbered.add(second, 4)
     assert numbered.kept() == list(numbered.oracle)

@@ -120,10 +120,9 @@ class NumberedRows:
         while (added := self._added(launcher, batch)) < 0:
             self._hash_anew(launcher)
             batch = self._found(launcher, columns, numbers.count)
-        if added:
-            found = launcher.allocate(4 * numbers.count)
-            self._table.find(launcher, Rows(batch.hashes, None, numbers.count), found, launcher.allocate(numbers.count))
-            batch = batch._replace(numbers=found, verdicts=None)
+        if added:  # in the batch's memory: a refused allocation would leave the rows added
+            self._table.find(launcher, Rows(batch.hashes, None, numbers.count), batch.numbers, batch.verdicts)
+            batch = batch._replace(verdicts=None)
         numbers.put(launcher, batch)
 
     def remove_from(self, launcher: Launcher, number: int) -> None:
