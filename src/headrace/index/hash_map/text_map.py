@@ -115,7 +115,8 @@ class _TextTable(ABC, Generic[NumberMap]):
         try:
             return update(state.map, numbers)
         except (HeadraceError, MemoryError):
-            state.keys.remove_from(before)
+            with suppress(MemoryLimitError):  # then keys are left without a pair, as after an erasure
+                state.keys.remove_from(before)
             self._state = NumberedPairs(state.keys, state.map)  # after the removal, and before the numbers are given again
             raise
 
