@@ -134,6 +134,15 @@ def test_refused_memory_changes_nothing() -> None:
     assert table.insert(["c"], [3]) == 1
 
 
+def test_results_do_not_take_the_memory_of_a_map() -> None:
+    table = HashMap("string", "int64", context=Context(device="cuda", memory_limit=8_000_000))
+    keys = [f"key {number}" for number in range(20_000)]
+    table.insert(keys, np.arange(20_000))
+    held = [table.items() for _ in range(40)]
+    assert table.insert(["new"], [1]) == 1
+    assert sorted(held[-1].keys.to_pylist()) == sorted(keys)
+
+
 def test_threads_share_a_map() -> None:
     """Sums of several threads are all there, while another one compacts the map, which numbers its texts anew."""
     table = HashMap("string", "int64", context=CUDA)

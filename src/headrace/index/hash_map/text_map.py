@@ -155,6 +155,7 @@ class _TextTable(ABC, Generic[NumberMap]):
     def clear(self) -> None:
         """Remove all pairs and free their memory."""
         with self._lock:
+            self._state.map.clear()  # first, so that there is memory for another one
             self._state = self._make()
 
     def compact(self) -> None:
