@@ -6,10 +6,11 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, cast
 
-from headrace.arrange.gather.take_gpu import Taker
+from headrace.arrange.gather.take_gpu import Taker, columns_launcher, count_nulls
 from headrace.arrange.sort.gpu.sort import Sorters
 from headrace.arrange.sort.gpu.tuning import tuning_of
 from headrace.arrange.sort.key_order import KeyOrder
@@ -57,7 +58,7 @@ def keys_on_device(keys: Any, types: PairTypes, context: Context) -> Array:
     for name, typestr in types.columns or ((_ONLY, TEXT),):
         title = f"keys[{name!r}]" if types.columns else "keys"
         if typestr == TEXT:
-            given = text_column(named[name], title, context.device)
+            given = text_column(_counted(named[name], context), title, context.device)
             columns[name] = column_to(given, context.device, context.crossings, budget)
             arrays += _arrays_of(columns[name])
         else:
@@ -66,6 +67,15 @@ def keys_on_device(keys: Any, types: PairTypes, context: Context) -> Array:
             arrays.append(array)
     common_length({name: len(column) for name, column in columns.items()})
     return _array_of(GivenKeys(columns, arrays), context)
+
+
+def _counted(keys: Any, context: Context) -> Any:
+    """Return a column of a GPU with its number of nulls, which a slice does not have yet; other keys as they are."""
+    if not isinstance(keys, Column) or keys.null_count >= 0 or keys.device.kind == "cpu":
+        return keys
+    with columns_launcher({_ONLY: keys}, context) as (launcher, _):
+        nulls = count_nulls(launcher, keys)
+    return replace(keys, null_count=nulls, validity=keys.validity if nulls else None)
 
 
 def _array_of(owner: GivenKeys, context: Context) -> Array:
