@@ -97,11 +97,6 @@ class NumberedRows:
         """Bytes of the table and the columns."""
         return self._table.nbytes + sum(column.nbytes for column in self._columns.values())
 
-    @property
-    def widths(self) -> dict[str, int]:
-        """Bytes of the numbers of each column by its name, 0 for texts."""
-        return {name: column.width if column.offsets is None else 0 for name, column in self._columns.items()}
-
     def columns(self, first: int = 0) -> dict[str, Column]:
         """Return the rows from a number on."""
         return {name: column.rows(first, self.size - first) for name, column in self._columns.items()}
