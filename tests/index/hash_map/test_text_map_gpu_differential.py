@@ -145,10 +145,10 @@ def test_refused_memory_changes_nothing() -> None:
 
 
 def test_results_do_not_take_the_memory_of_a_map() -> None:
-    table = HashMap("string", "int64", context=Context(device="cuda", memory_limit=8_000_000))
+    table = HashMap("string", "int64", context=Context(device="cuda", memory_limit=32_000_000))
     keys = [f"key {number}" for number in range(20_000)]
     table.insert(keys, np.arange(20_000))
-    held = [table.items() for _ in range(40)]
+    held = [table.items() for _ in range(150)]
     assert table.insert(["new"], [1]) == 1
     assert sorted(held[-1].keys.to_pylist()) == sorted(keys)
 
