@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from headrace import buckets
 from headrace.arrange.bucket.functions import rule_for
 from headrace.arrange.bucket.key_types import key_type
-from headrace.arrange.gather.take_gpu import Taker, Texts
+from headrace.arrange.gather.take_gpu import Taker, Texts, count_nulls
 from headrace.arrange.multisplit.gpu.strategy import Bucketing
 from headrace.arrange.multisplit.gpu.tuning import SMALL_TUNING
 from headrace.arrange.partition_rows.rows import take_rows
@@ -42,6 +44,16 @@ def test_columns(form: str, dtype: str, order: str) -> None:
         assert launcher.waits <= 2  # for the bytes of all texts, and for the nulls
         for name, column in part.columns.items():
             check_same(fetched(found[name]), take_rows(column, rows))
+
+
+def test_nulls_that_are_not_counted() -> None:
+    table, launcher = table_of("plain"), FiberLauncher("random", 3)
+    columns = [column for column in table.columns.values() if column.type.name != "null"]
+    assert any(column.null_count for column in columns)
+    for column in columns:
+        for start, length in ((0, len(column)), (3, 70), (5, 1), (9, 0)):
+            part = replace(on_fibers(launcher, column), offset=column.offset + start, length=length, null_count=-1)
+            assert count_nulls(launcher, part) == column.slice(start, length).null_count
 
 
 def test_texts_of_all_lengths() -> None:

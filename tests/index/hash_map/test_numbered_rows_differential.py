@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -153,13 +154,15 @@ class Refusing(FiberLauncher):
 
 @pytest.mark.parametrize("secrets", [0, 2])
 def test_refused_memory_changes_nothing(secrets: int) -> None:
-    """Each allocation of an addition is refused once."""
+    """Each allocation of an addition is refused once, each time to a copy: a refused addition may have reserved memory."""
     random, launcher = np.random.default_rng(9), Refusing("random", 2)
     numbered = Numbered(["t", "i"], secrets, launcher)
     first, second = table_of(random, 2 if secrets else 30, "plain"), table_of(random, 60, "plain")
     numbered.add(first, 4)
     given, target = numbered.given(second), launcher.allocate(4 * len(second))
+    before = numbered.rows
     for allocations in range(150):
+        numbered.rows = before.copy(launcher)
         launcher.left = allocations
         try:
             numbered.rows.add(launcher, given, Numbers(target, len(second), 4))
@@ -168,10 +171,88 @@ def test_refused_memory_changes_nothing(secrets: int) -> None:
             launcher.left = None
             assert numbered.kept() == list(numbered.oracle)
             numbered.check(second, 4)
-    launcher.left = None
+    assert launcher.left == 0  # each one was refused
+    launcher.left, numbered.rows = None, before
     assert 15 < allocations < 150
     numbered.add(second, 4)
     assert numbered.kept() == list(numbered.oracle)
+
+
+class SmallPieces(FiberLauncher):
+    """Refuses allocations of more than `largest` bytes."""
+
+    largest = 1 << 30  # bytes
+
+    def allocate(self, nbytes: int, *, fill: int | None = None) -> HostBuffer:
+        if nbytes > self.largest:
+            raise MemoryLimitError("refused")
+        return super().allocate(nbytes, fill=fill)
+
+
+def test_a_removal_needs_little_memory() -> None:
+    random, launcher = np.random.default_rng(5), SmallPieces("random", 2)
+    numbered = Numbered(["t", "i"], 0, launcher)
+    first, second = table_of(random, 30, "plain"), table_of(random, 300, "plain")
+    numbered.add(first, 4)
+    before, size = dict(numbered.oracle), numbered.rows.size
+    numbered.add(second, 4)
+    launcher.largest = 1000
+    numbered.rows.remove_from(launcher, size)
+    launcher.largest, numbered.oracle = 1 << 30, before
+    assert numbered.kept() == list(before)
+    numbered.check(second, 4)
+    numbered.add(second[100:], 4)
+    assert numbered.kept() == list(numbered.oracle)
+
+
+class Interrupted(FiberLauncher):
+    """Raises an interrupt in a wait after some others. `left`: their number; None for no interrupt."""
+
+    left: int | None = None
+
+    def fetch(self, buffer: DeviceBuffer) -> NDArray[np.uint8]:
+        found = super().fetch(buffer)
+        if self.left is not None:
+            self.left -= 1
+            if self.left < 0:
+                self.left = None
+                raise KeyboardInterrupt
+        return found
+
+
+@pytest.mark.parametrize("rows", [20, 200])
+def test_interrupts(rows: int) -> None:
+    """An addition that was interrupted may be repeated, and later rows get other numbers."""
+    random, launcher = np.random.default_rng(rows), Interrupted("random", 2)
+    numbered = Numbered(["t", "i"], 0, launcher)
+    first, second, third = (table_of(random, count, "plain") for count in (10, rows, 40))
+    numbered.add(first, 4)
+    before, size, oracle = numbered.rows, numbered.rows.size, dict(numbered.oracle)
+    for waits in range(50):
+        numbered.rows, numbered.oracle = before.copy(launcher), dict(oracle)
+        launcher.left = waits
+        try:
+            numbered.add(second, 4)
+        except KeyboardInterrupt:
+            kept = numbered.kept()
+            assert kept in (list(oracle), list(dict.fromkeys([*oracle, *rows_of(second, numbered.names)])))
+            numbered.oracle = {row: number for number, row in enumerate(kept)}
+        if launcher.left is not None:
+            break
+        numbered.add(second[:5] if waits % 2 else second, 4)
+        numbered.add(third, 4)
+        numbered.check(second, 4)
+        assert numbered.kept() == list(numbered.oracle)
+        launcher.left = waits % 3
+        with suppress(KeyboardInterrupt):
+            numbered.rows.remove_from(launcher, size)
+        launcher.left = None
+        numbered.rows.remove_from(launcher, size)
+        numbered.oracle = dict(oracle)
+        numbered.check(third, 4)
+        numbered.add(third, 4)
+        assert numbered.kept() == list(numbered.oracle)
+    assert 3 < waits < 50
 
 
 @pytest.mark.parametrize("names", NAMES, ids="".join)

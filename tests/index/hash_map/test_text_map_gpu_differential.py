@@ -110,6 +110,16 @@ def test_columns_on_the_gpu(strings: str) -> None:
     assert ours.items().keys.device.kind == "cuda"
 
 
+def test_slices_of_columns_with_nulls() -> None:
+    dtypes: Any = {"key": "string", "n": "int64"}
+    table = headrace.read_csv(b"key,n\n,1\nb,2\nc,3\n,4\n", dtypes=dtypes, null_values=[""]).to("cuda")
+    ours = HashMap("string", "int64", context=CUDA)
+    assert ours.insert(table["key"].slice(1, 2), [2, 3]) == 2
+    assert ours.contains(table["key"].slice(2, 1)).to_numpy().tolist() == [True]
+    with pytest.raises(OptionError, match="keys has nulls"):
+        ours.find(table["key"].slice(1, 3))
+
+
 def test_files(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason="Arrow files need PyArrow")
     types = {"s": "string", "at": "datetime64[m]", "x": "float64"}
@@ -132,6 +142,15 @@ def test_refused_memory_changes_nothing() -> None:
         assert table.items().keys.to_pylist() == ["a", "b"]
         assert table.contains(["1", "a", "50"]).to_numpy().tolist() == [False, True, False]
     assert table.insert(["c"], [3]) == 1
+
+
+def test_results_do_not_take_the_memory_of_a_map() -> None:
+    table = HashMap("string", "int64", context=Context(device="cuda", memory_limit=32_000_000))
+    keys = [f"key {number}" for number in range(20_000)]
+    table.insert(keys, np.arange(20_000))
+    held = [table.items() for _ in range(150)]
+    assert table.insert(["new"], [1]) == 1
+    assert sorted(held[-1].keys.to_pylist()) == sorted(keys)
 
 
 def test_threads_share_a_map() -> None:

@@ -7,11 +7,14 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from headrace import Context, HashMap, HashMultiMap, HashSet, MemoryLimitError, OptionError, UnsupportedDeviceError, read_csv
+from headrace.index.hash_map.text_map import NumberedPairs, TextMap
 
 
 def test_wrong_keys() -> None:
@@ -191,3 +194,15 @@ def test_threads_share_a_map() -> None:
         for done in [*[pool.submit(add, thread) for thread in range(4)], pool.submit(compact, 0)]:
             done.result()
     assert table.find(keys).values.tolist() == [20 * (1 + min(number // 50, 3)) for number in range(400)]
+
+
+def test_clear_frees_memory_before_it_allocates() -> None:
+    """There may be no memory for two maps."""
+    steps: list[str] = []
+
+    def make() -> Any:
+        steps.append("allocate")
+        return NumberedPairs(cast("Any", None), cast("Any", SimpleNamespace(clear=lambda: steps.append("free"))))
+
+    TextMap(make).clear()
+    assert steps == ["allocate", "free", "allocate"]

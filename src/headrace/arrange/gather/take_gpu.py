@@ -259,6 +259,15 @@ def columns_launcher(columns: Mapping[str, Column], context: Context) -> Iterato
         buffer.used_by(stream)
 
 
+def count_nulls(launcher: Launcher, column: Column) -> int:
+    """Return the number of nulls. The host waits if they are not counted yet, as those of a slice."""
+    if column.null_count >= 0 or column.validity is None:
+        return max(column.null_count, 0)
+    there = launcher.allocate(8, fill=0)
+    Taker.of_all(launcher, column.length).bits(_parts(column).validity, column.offset, there)
+    return column.length - int(launcher.fetch(there).view(np.uint64)[0])
+
+
 def _buffers(column: Column) -> list[Any]:
     own = [buffer for buffer in (column.values, column.validity, column.offsets, *column.data) if buffer is not None]
     return own if column.dictionary is None else [*own, *_buffers(column.dictionary)]

@@ -10,7 +10,7 @@ import numpy as np  # a dependency of cuda-core
 from headrace.arrange.bucket.functions import BucketFunction, rule_for
 from headrace.arrange.bucket.key_types import key_type
 from headrace.arrange.gather.moved_items import MovedItems
-from headrace.arrange.gather.take_gpu import Taker, columns_launcher
+from headrace.arrange.gather.take_gpu import Taker, columns_launcher, count_nulls
 from headrace.arrange.histogram.histogram import on_host
 from headrace.arrange.multisplit.gpu.launches import Splitter
 from headrace.arrange.multisplit.gpu.planner import split
@@ -53,12 +53,8 @@ def partition_columns(
 ) -> Parts:
     """Partition rows by the column `name`. Raise OptionError if the column has nulls, or keys in no bucket."""
     column = columns[name]
-    if column.null_count < 0 and column.validity is not None:  # the nulls of a slice are not counted yet
-        there = launcher.allocate(8, fill=0)
-        validity: Any = column.validity
-        Taker.of_all(launcher, column.length).bits(validity, column.offset, there)
-        if launcher.fetch(there).view(np.uint64)[0] != column.length:
-            raise nulls_error(name)
+    if column.null_count < 0 and count_nulls(launcher, column):
+        raise nulls_error(name)
     values: Any = column.values
     width = column.type.bits // 8
     splitter = Splitter(launcher, column.length, tuning)

@@ -6,10 +6,11 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, cast
 
-from headrace.arrange.gather.take_gpu import Taker
+from headrace.arrange.gather.take_gpu import Taker, columns_launcher, count_nulls
 from headrace.arrange.sort.gpu.sort import Sorters
 from headrace.arrange.sort.gpu.tuning import tuning_of
 from headrace.arrange.sort.key_order import KeyOrder
@@ -57,7 +58,7 @@ def keys_on_device(keys: Any, types: PairTypes, context: Context) -> Array:
     for name, typestr in types.columns or ((_ONLY, TEXT),):
         title = f"keys[{name!r}]" if types.columns else "keys"
         if typestr == TEXT:
-            given = text_column(named[name], title, context.device)
+            given = text_column(_counted(named[name], context), title, context.device)
             columns[name] = column_to(given, context.device, context.crossings, budget)
             arrays += _arrays_of(columns[name])
         else:
@@ -66,6 +67,15 @@ def keys_on_device(keys: Any, types: PairTypes, context: Context) -> Array:
             arrays.append(array)
     common_length({name: len(column) for name, column in columns.items()})
     return _array_of(GivenKeys(columns, arrays), context)
+
+
+def _counted(keys: Any, context: Context) -> Any:
+    """Return a column of a GPU with its number of nulls, which a slice does not have yet; other keys as they are."""
+    if not isinstance(keys, Column) or keys.null_count >= 0 or keys.device.kind == "cpu":
+        return keys
+    with columns_launcher({_ONLY: keys}, context) as (launcher, _):
+        nulls = count_nulls(launcher, keys)
+    return replace(keys, null_count=nulls, validity=keys.validity if nulls else None)
 
 
 def _array_of(owner: GivenKeys, context: Context) -> Array:
@@ -82,9 +92,9 @@ class DeviceKeyNumbers:
     def __init__(self, types: PairTypes, context: Context, budget: Budget) -> None:
         self._types, self._context, self._card = types, context, gpu(context.device)
         self._kinds = dict(types.columns or ((_ONLY, TEXT),))
-        self._launcher = GpuLauncher(
-            self._card, stream=self._card.stream, budget=budget, crossings=context.crossings, copier=copier(self._card)
-        )
+        crossings, copies = context.crossings, copier(self._card)
+        self._launches = partial(GpuLauncher, self._card, stream=self._card.stream, crossings=crossings, copier=copies)
+        self._launcher = self._launches(budget=budget)
         self._lock = threading.RLock()
         with self._card.current():
             widths = {name: 0 if typestr == TEXT else width_of(typestr) for name, typestr in self._kinds.items()}
@@ -99,21 +109,23 @@ class DeviceKeyNumbers:
         return self._rows.nbytes
 
     def find(self, keys: Array) -> Array:
-        """Return the number of each key, with all bits set if it has none."""
-        return self._numbered(keys, self._rows.find)
+        """Return the number of each key, with all bits set if it has none. The map's memory may be full."""
+        return self._numbered(keys, self._rows.find, self._launches(budget=self._context.new_budget()))
 
     def add(self, keys: Array) -> Array:
         """Return the number of each key, after keys without a number got one. If memory is refused, none did."""
-        return self._numbered(keys, self._rows.add)
+        return self._numbered(keys, self._rows.add, self._launcher)
 
-    def _numbered(self, keys: Array, number: Callable[[GpuLauncher, Mapping[str, Column], Numbers], None]) -> Array:
+    def _numbered(
+        self, keys: Array, number: Callable[[GpuLauncher, Mapping[str, Column], Numbers], None], launcher: GpuLauncher
+    ) -> Array:
         typestr = number_type(self._types)
         width = width_of(typestr)
         given: GivenKeys = keys.owner
         with self._lock, self._card.current():
-            result = take(DeviceArray(self._launcher.allocate(keys.length * width), typestr, keys.length))
+            result = take(DeviceArray(launcher.allocate(keys.length * width), typestr, keys.length))
             with in_stream_of(result, *given.arrays):
-                number(self._launcher, given.columns, Numbers(result, keys.length, width))
+                number(launcher, given.columns, Numbers(result, keys.length, width))
         return result
 
     def remove_from(self, number: int) -> None:
@@ -128,7 +140,7 @@ class DeviceKeyNumbers:
         """Return a copy."""
         result = copy(self)
         result._lock = threading.RLock()  # noqa: SLF001  # a new object
-        result._launcher = self._launcher.lasting()  # noqa: SLF001  # a new object; a launcher is for one thread at a time
+        result._launcher = self._launcher.lasting()  # noqa: SLF001  # a launcher is for one thread at a time
         with self._lock, self._card.current():
             result._rows = self._rows.copy(self._launcher)  # noqa: SLF001  # a new object
         return result
@@ -144,8 +156,11 @@ class DeviceKeyNumbers:
         return partial(self._sorted_items, self._rows.columns())
 
     def _sorted_items(self, held: Mapping[str, Column], numbers: Array, values: Array | None) -> tuple[Array, Array | None]:
-        """Return the keys of numbers, ascending, and their values, which are sorted in place."""
-        launcher, kinds, count = self._launcher, self._kinds, numbers.length
+        """Return the keys of numbers, ascending, and their values, which are sorted in place.
+
+        The keys and the memory of the sort are not the map's.
+        """
+        launcher, kinds, count = self._launches(budget=self._context.new_budget()), self._kinds, numbers.length
         with self._ordered(numbers):
             tuning = tuning_of(self._card.multiprocessors, self._card.capability)
             sorters = Sorters(launcher, tuning, lambda: launcher.allocate(COUNTERS, fill=0))

@@ -115,7 +115,8 @@ class _TextTable(ABC, Generic[NumberMap]):
         try:
             return update(state.map, numbers)
         except (HeadraceError, MemoryError):
-            state.keys.remove_from(before)
+            with suppress(MemoryLimitError):  # then keys are left without a pair, as after an erasure
+                state.keys.remove_from(before)
             self._state = NumberedPairs(state.keys, state.map)  # after the removal, and before the numbers are given again
             raise
 
@@ -154,6 +155,7 @@ class _TextTable(ABC, Generic[NumberMap]):
     def clear(self) -> None:
         """Remove all pairs and free their memory."""
         with self._lock:
+            self._state.map.clear()  # first, so that there is memory for another one
             self._state = self._make()
 
     def compact(self) -> None:

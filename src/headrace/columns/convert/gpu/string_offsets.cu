@@ -11,10 +11,10 @@ using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
 
-// Scans string sizes, with a row of blocks for each column of strings. `sums[tile * strings + column]` has the bytes of
-// a tile on entry, and the bytes of all preceding tiles on return. A thread has 8 consecutive tiles, whose loads are
-// all in flight at once. A block adds the preceding tiles by decoupled look-back. `memory`: for each column a ticket
-// and a state for each of its blocks, zeroed.
+// Scans string sizes. Block i is one of column i % strings. `sums[tile * strings + column]` has the bytes of a tile on
+// entry, and the bytes of all preceding tiles on return. A thread has 8 consecutive tiles, whose loads are all in
+// flight at once. A block adds the preceding tiles by decoupled look-back. `memory`: for each column a ticket and a
+// state for each of its blocks, zeroed.
 extern "C" __global__ void __launch_bounds__(threads)
     scan_string_sizes(u64* sums, u32 tiles, u32 strings, u64* totals, tile::WordPair* memory) {
     __shared__ u64 parts[threads / tile::lanes];
@@ -22,11 +22,12 @@ extern "C" __global__ void __launch_bounds__(threads)
     __shared__ u32 block;
     using Op = Sum<u64>;
     constexpr u32 thread_tiles = 8;
-    tile::Chain<u64> chain(memory + u64{gridDim.y + 1} * blockIdx.x);
+    const u32 column = blockIdx.x % strings, blocks = gridDim.x / strings;
+    tile::Chain<u64> chain(memory + u64{blocks + 1} * column);
     if (threadIdx.x == 0) block = chain.take_tile();
     __syncthreads();
     const u32 first = (block * threads + threadIdx.x) * thread_tiles;
-    u64* const mine = sums + u64{first} * strings + blockIdx.x;
+    u64* const mine = sums + u64{first} * strings + column;
     u64 bytes[thread_tiles], thread_bytes = 0;
 #pragma unroll
     for (u32 i = 0; i < thread_tiles; ++i) bytes[i] = first + i < tiles ? mine[u64{i} * strings] : 0;
@@ -46,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         if (first + i < tiles) mine[u64{i} * strings] = place;
         place += bytes[i];
     }
-    if (block + 1 == gridDim.y && threadIdx.x == 0) totals[blockIdx.x] = blocks_before + warps.total;
+    if (block + 1 == blocks && threadIdx.x == 0) totals[column] = blocks_before + warps.total;
 }
 
 // Validates an estimate, with one block. `variants`: number of search variants, one of which must have read the text.

@@ -29,8 +29,8 @@ def scan_string_sizes(
     """
     tiles, strings = shape
     memory = launcher.allocate(scan_memory_bytes(tiles, strings), fill=0) if memory is None else memory
-    blocks = strings, _blocks(tiles), 1
-    launcher.launch(_PLACE, Shape(_DEFINES, blocks, OFFSETS_THREADS), [sums, tiles, strings, totals, memory])
+    grid = Shape(_DEFINES, strings * _blocks(tiles), OFFSETS_THREADS)  # one dimension: others have at most 65,535 blocks
+    launcher.launch(_PLACE, grid, [sums, tiles, strings, totals, memory])
 
 
 def _blocks(tiles: int) -> int:

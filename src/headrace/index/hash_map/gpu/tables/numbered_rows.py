@@ -8,7 +8,8 @@ this is rare.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from typing import NamedTuple, Self
@@ -88,17 +89,13 @@ class NumberedRows:
         self._used = dict.fromkeys(widths, 0)  # bytes of the texts of each column
         self._table = SlabHash(launcher, _WIDTHS, tuning=tuning)
         self._row_columns: dict[str, RowColumn] | None = None  # the columns as kernels read them; None if they have moved
+        self._is_changing = False  # True if a change was interrupted: the table may have hashes of other rows, or too few
         self.size = 0  # number of rows
 
     @property
     def nbytes(self) -> int:
         """Bytes of the table and the columns."""
         return self._table.nbytes + sum(column.nbytes for column in self._columns.values())
-
-    @property
-    def widths(self) -> dict[str, int]:
-        """Bytes of the numbers of each column by its name, 0 for texts."""
-        return {name: column.width if column.offsets is None else 0 for name, column in self._columns.items()}
 
     def columns(self, first: int = 0) -> dict[str, Column]:
         """Return the rows from a number on."""
@@ -120,26 +117,54 @@ class NumberedRows:
         while (added := self._added(launcher, batch)) < 0:
             self._hash_anew(launcher)
             batch = self._found(launcher, columns, numbers.count)
-        if added:
-            found = launcher.allocate(4 * numbers.count)
-            self._table.find(launcher, Rows(batch.hashes, None, numbers.count), found, launcher.allocate(numbers.count))
-            batch = batch._replace(numbers=found, verdicts=None)
+        if added:  # in the batch's memory: a refused allocation would leave the rows added
+            self._table.find(launcher, Rows(batch.hashes, None, numbers.count), batch.numbers, batch.verdicts)
+            batch = batch._replace(verdicts=None)
         numbers.put(launcher, batch)
 
     def remove_from(self, launcher: Launcher, number: int) -> None:
-        """Remove the rows from a number on. Their numbers are given again. The host waits."""
-        count = self.size - number
-        if count <= 0:
-            return
-        hashes = self._hashes(launcher, self._described(launcher, number).values(), count, self._secret)
-        self._table.erase(launcher, Rows(hashes, None, count), launcher.allocate(count))
+        """Remove the rows from a number on. Their numbers are given again. The host waits.
+
+        The last ones are removed first, by batches of one block: there may be little memory. Raise MemoryLimitError if one does
+        not fit.
+        """
+        self._recover(launcher)
+        while (count := min(self.size - number, self._tuning.block_rows)) > 0:
+            first = self.size - count
+            hashes = self._hashes(launcher, self._described(launcher, first).values(), count, self._secret)
+            found = launcher.allocate(count)
+            with self._change():
+                self._table.erase(launcher, Rows(hashes, None, count), found)
+                self.size = first
+                self._count_bytes(launcher)
+
+    @contextmanager
+    def _change(self) -> Iterator[None]:
+        """Mark a change of the table as complete, unless it is interrupted. If it is refused memory, nothing has changed."""
+        self._is_changing = True
+        try:
+            yield
+        except MemoryLimitError:
+            self._is_changing = False
+            raise
+        self._is_changing = False
+
+    def _recover(self, launcher: Launcher) -> None:
+        """After an interrupted change, read the bytes of the rows, and make a table of them."""
+        if self._is_changing:
+            self._count_bytes(launcher)
+            self._hash_anew(launcher)
+
+    def _count_bytes(self, launcher: Launcher) -> None:
+        """Read the bytes of the texts of each column."""
         for name, column in self._columns.items():
             if column.offsets is not None:
-                self._used[name] = int(launcher.fetch(BufferSlice(column.offsets.buffer, 8 * number, 8)).view(np.uint64)[0])
-        self.size = number
+                end = BufferSlice(column.offsets.buffer, 8 * self.size, 8)
+                self._used[name] = int(launcher.fetch(end).view(np.uint64)[0])
 
     def copy(self, launcher: Launcher) -> Self:
         """Return a copy."""
+        self._recover(launcher)
         result = copy(self)
         used = self._used
         columns = {name: column.copy(launcher, self.size, used[name]) for name, column in self._columns.items()}
@@ -150,6 +175,7 @@ class NumberedRows:
 
     def _found(self, launcher: Launcher, columns: Mapping[str, Column], count: int) -> _Batch:
         """Search the table for the hashes of rows, and compare these with the rows found."""
+        self._recover(launcher)
         described = {name: RowColumn.of(launcher, column, self._secret) for name, column in columns.items()}
         hashes = self._hashes(launcher, described.values(), count, self._secret)
         rows, numbers, verdicts = Taker.of_all(launcher, count), launcher.allocate(4 * count), launcher.allocate(count)
@@ -219,10 +245,11 @@ class NumberedRows:
                 column.put_texts(new.rows, texts, size)
         numbers, hashes = launcher.allocate(4 * count), new.rows.items(batch.hashes, 8)
         launch(launcher, "number_from", count, (numbers, count, size))
-        self._table.upsert(launcher, Rows(hashes, numbers, count), "first", "u")
-        self.size = size + count
-        for name, nbytes in new.sizes.items():
-            self._used[name] += nbytes
+        with self._change():
+            self._table.upsert(launcher, Rows(hashes, numbers, count), "first", "u")
+            self.size = size + count
+            for name, nbytes in new.sizes.items():
+                self._used[name] += nbytes
 
     def _hash_anew(self, launcher: Launcher) -> None:
         """Make a table of hashes by another secret."""
@@ -232,5 +259,5 @@ class NumberedRows:
             rows = Taker.of_all(launcher, self.size)
             hashes = self._hashes(launcher, self._described(launcher).values(), self.size, secret)
             if not self.size or table.upsert(launcher, Rows(hashes, rows.rows, self.size), "first", "u") == self.size:
-                self._table, self._secret = table, secret
+                self._table, self._secret, self._is_changing = table, secret, False
                 return

@@ -1,7 +1,7 @@
 """Sorts rows by columns in device memory: by the last column first, and by texts from their last word to their first.
 
 Texts are first sorted by their sizes. So those that have a byte in a word follow each other, and others do not move. The time is
-proportional to the bytes of all texts, and there is a sort for each 8 bytes of the longest one.
+proportional to the bytes of all texts, and there is a sort for each 8 bytes of the second longest one.
 """
 
 from __future__ import annotations
@@ -76,15 +76,16 @@ class SortedRows:
 
     def _by_texts(self, column: Column) -> None:
         launcher, parts, order, count = self.sorters.launcher, _parts(column), KeyOrder.of("<u8"), self.count
-        if not count:
+        if count < 2:
             return
         keys = launcher.allocate(_WORD_BYTES * count)
         launch(launcher, "size_texts", count, (parts.offsets, self.rows.buffer, self.rows.width, count, keys))
         self._sort(order, keys, 0)
-        longest = int(launcher.fetch(BufferSlice(keys, _WORD_BYTES * (count - 1), _WORD_BYTES)).view(np.uint64)[0])
-        words = -(-longest // _WORD_BYTES)
+        shorter = count - 1  # the longest text is alone in its last words
+        most = int(launcher.fetch(BufferSlice(keys, _WORD_BYTES * (shorter - 1), _WORD_BYTES)).view(np.uint64)[0])
+        words = -(-most // _WORD_BYTES)
         begins = launcher.allocate(_WORD_BYTES * words)
-        launch(launcher, "find_word_begins", count if words else 0, (keys, count, begins))
+        launch(launcher, "find_word_begins", shorter if words else 0, (keys, shorter, begins))
         for word, begin in reversed(list(enumerate(launcher.fetch(begins).view(np.uint64).tolist()))):
             rows, some, width = self._rows_from(begin)
             part = BufferSlice(keys, 0, _WORD_BYTES * some)
