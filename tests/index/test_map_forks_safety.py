@@ -58,3 +58,32 @@ def test_a_child_has_the_map_between_two_changes(making: str, keys: str, has_key
     program = _PROGRAM.format(making=making, keys=keys, has_keys_alone=has_keys_alone, clears=clears, sizes=sizes)
     ended = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, timeout=120, check=False)
     assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+_HOOKS = """
+import os, signal, sys
+
+tables = []
+def use():
+    for table in tables:
+        table.insert([len(table)], [0])
+
+os.register_at_fork(before=use, after_in_parent=use, after_in_child=use)
+import headrace
+signal.alarm(20)
+tables.append(headrace.HashMap('int64', 'int64'))
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    use()
+    os._exit(len(tables[0]))
+used = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+use()
+sys.exit((used, len(tables[0])) != (3, 3))
+"""
+
+
+def test_hooks_of_a_fork_that_use_a_map_do_not_wait_for_the_fork() -> None:
+    """Those that were registered before the package run while it holds other threads' calls back."""
+    ended = subprocess.run([sys.executable, "-W", "ignore", "-c", _HOOKS], capture_output=True, timeout=120, check=False)
+    assert (ended.returncode, ended.stderr) == (0, b"")

@@ -55,12 +55,20 @@ public:
         Call& operator=(const Call&) = delete;
     };
 
-    // For the thread that forks: before the fork, and after it in the parent.
-    static void close() { count_->close(depth_ == 0 ? 0 : 1); }
-    static void open() { count_->open(); }
+    // For the thread that forks: before the fork, and after it in the parent. Its own calls in between are a part of
+    // the fork, such as those of another module's hooks. They cannot wait for `open`, which comes after them.
+    static void close() {
+        count_->close(depth_ == 0 ? 0 : 1);
+        ++depth_;
+    }
+    static void open() {
+        --depth_;
+        count_->open();
+    }
 
     // In the child, whose copy of the count has calls of the parent's threads.
     static void renew() {
+        --depth_;
         count_ = new CallCount;
         if (depth_ != 0) count_->enter();
     }
