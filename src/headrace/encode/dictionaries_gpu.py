@@ -117,9 +117,9 @@ class _DistinctTexts(NamedTuple):
         task = b"".join(tasks).ljust(MAX_TOGETHER * _DISTINCT_TEXTS.size, b"\0")
         defines = text_defines(shape.threads)
         grid = Shape(defines, (blocks, count, 1), shape.threads)
-        for one in tasks:  # at once: the host describes the other launches meanwhile
-            launcher.launch(_INSERT, Shape(defines, blocks, shape.threads), [one])
         with launcher.together():
+            for one in tasks:
+                launcher.launch(_INSERT, Shape(defines, blocks, shape.threads), [one])
             of_slots = Shape(defines, (-(-slots // shape.threads), count, 1), shape.threads)
             launcher.launch(_COUNT, of_slots, [task, block_begins])
             scan_string_sizes(launcher, block_begins, (blocks, count), block_totals, block_memory)
