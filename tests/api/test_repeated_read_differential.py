@@ -17,6 +17,7 @@ from headrace import _native
 from headrace.api.load import prepared, repeated_read
 from headrace.api.load.reading import encode_texts, load_plan, prepare, report_later, table_columns
 from headrace.api.options.csv_options import ParsedCall, parse_call
+from headrace.columns.faults.gpu import fault_list
 from headrace.columns.finish.header_faults import with_header_count, with_header_faults
 from headrace.columns.infer.infer_gpu import SHORT_SAMPLE
 from headrace.columns.load.gpu import estimate, setup_cache
@@ -348,3 +349,28 @@ def test_a_text_that_begins_alike_is_read_step_by_step_if_a_kernel_for_dictionar
     monkeypatch.setattr(repeated_read, "encode_texts_on_gpu", encode)
     reads.check(text, **options)
     assert reads.repeated == 2
+
+
+def test_a_list_of_faults_has_the_room_that_it_was_launched_with(monkeypatch):
+    """A read of another thread teaches meanwhile that texts of the plan have many faults."""
+    monkeypatch.setattr(fault_list, "MAX_FAULTS", 8)
+    reads, given = ReadsOnFibers(monkeypatch), OPTIONS["a header and types"]
+    few = b"a,b,c\n" + LINES + b"x,y,1\n"
+    for _ in range(3):
+        reads.check(few, **given)
+    assert reads.repeated
+    setup = repeated_read.load_setup
+    plans: list[Any] = []
+
+    def noted(gpu_plan, *others):
+        plans.append(gpu_plan)
+        return setup(gpu_plan, *others)
+
+    def later(*arguments):
+        plans[-1].expected_faults = 100
+        return load_plan(*arguments)
+
+    monkeypatch.setattr(repeated_read, "load_setup", noted)
+    monkeypatch.setattr(repeated_read, "load_plan", later)
+    reads.check(few + b"x,y,1\n" * 20, **given)
+    assert plans

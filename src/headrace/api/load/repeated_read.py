@@ -218,11 +218,12 @@ class _Reading:
     def _target_text(self, known: _Known, head: int = 0) -> TargetText:
         return TargetText(self._target, known.begin, self._text.nbytes - known.begin, head)
 
-    def _build(self, known: _Known, start: bytes) -> LoadResultBuilder:
+    def _build(self, known: _Known, start: bytes, setup: LoadSetup) -> LoadResultBuilder:
+        """Return the builder of the result. `setup`: that of the launches; another thread may want longer lists now."""
         text, options = self._text, self._reads.options
         source = _open_source(host_view(text, self._call.crossings, start), f"<{text.device}>", on_gpu=text)
         plan = load_plan(source, of_size(known.prepared, text.nbytes), options)
-        given = source, options.dialect, plan, known.gpu_plan, self._setup(known), known.begin, NO_HANDLES
+        given = source, options.dialect, plan, known.gpu_plan, setup, known.begin, NO_HANDLES
         self._builder = LoadResultBuilder(LoadRequest(self._target, *given), dict(known.counts))
         return self._builder
 

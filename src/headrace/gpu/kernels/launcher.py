@@ -305,7 +305,7 @@ class GpuLauncher:
             known = kernel(entry.file, entry.name, entry.signature, defines, self._card, mode=entry.mode)
             if len(known_kernels) >= _MAX_KERNELS:
                 known_kernels.clear()
-            found = known_kernels[program] = known, entry, defines  # retained alive, so that their ids stay unique
+            found = known_kernels[program] = known, entry, defines  # kept alive, so that their ids stay unique
         return found[0]
 
     def replay(

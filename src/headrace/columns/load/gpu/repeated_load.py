@@ -65,8 +65,8 @@ class TextBegin(NamedTuple):
 
     prefix: bytes  # the first bytes of the data
     counts: Mapping[str, int]  # the counts of what precedes the data
-    builder: Callable[[], LoadResultBuilder]
-    """Returns the builder of the load's result. Called only if types are inferred, or if there are faults."""
+    builder: Callable[[LoadSetup], LoadResultBuilder]
+    """Returns the builder of the result of a load with a setup. Called only if types are inferred, or if there are faults."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ class _RepeatedRun:
                 self._find_records(retained)
             begin = self._begin = begun(copied)
             if begin is not None and group.infers:
-                self._builder = begin.builder()
+                self._builder = begin.builder(setup)
                 self._builder.inference.first(group.inferred_kinds)
             return begin is not None
 
@@ -262,7 +262,7 @@ class _RepeatedRun:
         """Return the result of a text with faults; None if it takes another conversion."""
         group = self._repeated.group
         assert self._begin is not None and self._retained is not None
-        builder = self._builder or self._begin.builder()
+        builder = self._builder or self._begin.builder(self._setup)
         builder.take_search(self._located, searched)
         table = self._repeated.conversion.arguments.table(self._buffer(_ARGUMENTS))
         launched = LaunchedConversion(columns, table, self._buffer(_FAULTS), self._results, found=self._found)
@@ -286,7 +286,7 @@ def load_repeated(request: LoadRequest, counts: dict[str, int]) -> Loaded | None
     repeated = setup.repeated.get(has_quotes(request.dialect, prefix))
     if repeated is None:
         return None
-    return repeated.load(setup, text, TextBegin(prefix, counts, lambda: LoadResultBuilder(request, dict(counts))))
+    return repeated.load(setup, text, TextBegin(prefix, counts, lambda _: LoadResultBuilder(request, dict(counts))))
 
 
 def chain_of(search: Recording, output: RecordedSearch, conversion: SpeculativeConversion) -> TraceChain:
