@@ -75,7 +75,7 @@ class EqualRows:
         context = context_of(context)
         names = self._listed_names("columns", columns) if subset is None else self._listed_names("subset", subset)
         if self._is_on_gpu():
-            from headrace.index.hash_map.device_row_groups import distinct_rows_on_gpu  # needs cuda-core
+            from headrace.index.hash_map.gpu.tables.device_row_groups import distinct_rows_on_gpu  # needs cuda-core
 
             return Table(distinct_rows_on_gpu(self.columns, names, context))
         firsts = self._first_rows(names, context)
@@ -121,7 +121,7 @@ class EqualRows:
         if name in names:
             raise OptionError(f"name is {name!r}, and a column has this name; pass another name for the counts")
         if self._is_on_gpu():
-            from headrace.index.hash_map.device_row_groups import counted_rows_on_gpu  # needs cuda-core
+            from headrace.index.hash_map.gpu.tables.device_row_groups import counted_rows_on_gpu  # needs cuda-core
 
             found, numbers = counted_rows_on_gpu(self.columns, names, context)
             return Table({**found, name: numbers})
@@ -183,7 +183,7 @@ class EqualRows:
             existing_name("on", one, theirs)
         check_types(self.columns, theirs, names)
         if self._is_on_gpu(*(theirs[one] for one in names)):
-            from headrace.index.hash_map.device_row_groups import matching_rows_on_gpu  # needs cuda-core
+            from headrace.index.hash_map.gpu.tables.device_row_groups import matching_rows_on_gpu  # needs cuda-core
 
             return matching_rows_on_gpu(self.columns, theirs, names, context)
         return matching_rows(HashedRows.of(self.columns, names, context), HashedRows.of(theirs, names, context))

@@ -164,6 +164,23 @@ HR_FN uint4 load_streaming(const uint4* p) {
 #endif
 }
 
+// Calls `use(i, bytes)` for each `stride`-th vector from `first` on, with three loads of a thread in flight at once.
+template <class Use>
+HR_FN void use_streamed(const uint4* from, u32 first, u32 vectors, u32 stride, const Use& use) {
+    constexpr u32 rounds = 3;
+#pragma unroll 1
+    for (; first < vectors; first += rounds * stride) {
+        uint4 own[rounds];
+#pragma unroll
+        for (u32 i = 0; i < rounds; ++i) own[i] = load_streaming(from + min(first + i * stride, vectors - 1));
+#pragma unroll
+        for (u32 i = 0; i < rounds; ++i) {
+            if (first + i * stride >= vectors) break;
+            use(first + i * stride, own[i]);
+        }
+    }
+}
+
 // Brings the line of an address into the L2 cache; the thread does not wait.
 HR_FN void prefetch(const void* p) {
 #if defined(__CUDACC__)

@@ -48,15 +48,7 @@ HR_FN PlainBytes note_tile(const WordTile& words, const u8* text, u64 bytes, i64
         note_vector<quoted>(words, static_cast<i32>(vector), own, patterns, read);
         if (dialect.flags & PLAIN_WATCHES) watch(read, own, dialect);
     };
-    if (first >= 0 && static_cast<u64>(first) + tile_bytes <= bytes) {
-        const uint4* const from = reinterpret_cast<const uint4*>(text + first);
-#pragma unroll HR_UNROLL
-        for (u32 v = threadIdx.x; v < vectors; v += threads) note(v, tile::load_streaming(from + v));
-    } else {
-#pragma unroll 1
-        for (u32 v = threadIdx.x; v < vectors; v += threads)
-            note(v, edge_vector(text, bytes, first + 16 * i64{v}, dialect.other, dialect.other));
-    }
+    note_vectors<vectors, threads, HR_UNROLL>(text, bytes, first, dialect.other, note);
     if (threadIdx.x == 0) {
         const u8 before = first > 0 ? text[first - 1] : dialect.other;
         words.separators[-1] = before == dialect.separator ? 1u << 31 : 0;

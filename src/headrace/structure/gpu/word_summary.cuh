@@ -43,6 +43,21 @@ HR_FN void note_vector(const WordTile& words, i32 vector, uint4 bytes, const Pat
     }
 }
 
+// Calls `note(v, bytes)` for each vector of a tile that begins at `origin`; threads take turns. Bytes outside the text
+// are `other`.
+template <u32 vectors, u32 threads, u32 in_flight, class Note>
+HR_FN void note_vectors(const u8* text, u64 size, i64 origin, u8 other, const Note& note) {
+    if (origin >= 0 && static_cast<u64>(origin) + 16 * vectors <= size) {
+        const uint4* const from = reinterpret_cast<const uint4*>(text + origin);
+#pragma unroll in_flight
+        for (u32 v = threadIdx.x; v < vectors; v += threads) note(v, tile::load_streaming(from + v));
+    } else {
+#pragma unroll 1
+        for (u32 v = threadIdx.x; v < vectors; v += threads)
+            note(v, edge_vector(text, size, origin + 16 * i64{v}, other, other));
+    }
+}
+
 // For a block of `threads` threads and a tile of `tile_words` words.
 template <u32 threads, u32 tile_words, bool quoted>
 struct WordSummaries {

@@ -53,15 +53,7 @@ HR_FN PlainBytes note_tile(SummaryMemory& memory, const u8* text, u64 size, i64 
         structure::note_vector<may_quote>(words, static_cast<i32>(v) - head_vectors, bytes, patterns, counts);
         if (dialect.flags & PLAIN_WATCHES) structure::watch(counts, bytes, dialect);
     };
-    if (origin >= 0 && static_cast<u64>(origin) + staged_bytes <= size) {
-        const uint4* const from = reinterpret_cast<const uint4*>(text + origin);
-#pragma unroll HR_UNROLL
-        for (u32 v = threadIdx.x; v < vectors; v += threads) note(v, tile::load_streaming(from + v));
-    } else {
-#pragma unroll 1
-        for (u32 v = threadIdx.x; v < vectors; v += threads)
-            note(v, structure::edge_vector(text, size, origin + 16 * i64{v}, dialect.other, dialect.other));
-    }
+    structure::note_vectors<vectors, threads, HR_UNROLL>(text, size, origin, dialect.other, note);
     if (threadIdx.x < pad_chunks) memory.rows.ends[chunks + threadIdx.x] = ~0u;
     if (may_quote && threadIdx.x < 2) memory.rows.dropped[chunks + threadIdx.x] = 0;
     if (threadIdx.x < MAX_ROW_STRINGS) memory.rows.sums[threadIdx.x] = 0;

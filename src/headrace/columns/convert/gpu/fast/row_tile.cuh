@@ -252,20 +252,10 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
         const uint4* const from = reinterpret_cast<const uint4*>(text + tile.origin);
         if (may_quote && !by_dfa && threadIdx.x < tile.first_chunk)
             memory.ends[threadIdx.x] = memory.dropped[threadIdx.x] = 0;
-        constexpr u32 rounds = 3;  // loads of a thread in flight at once
-#pragma unroll 1
-        for (u32 first = 2 * tile.first_chunk + threadIdx.x; first < vectors; first += rounds * threads) {
-            uint4 own[rounds];
-#pragma unroll
-            for (u32 i = 0; i < rounds; ++i)
-                own[i] = tile::load_streaming(from + min(first + i * threads, vectors - 1));
-#pragma unroll
-            for (u32 i = 0; i < rounds; ++i) {
-                if (first + i * threads >= vectors) break;
-                stage_vector(memory, bytes, first + i * threads, own[i]);
-                if (watches) odd |= has_watched(task.dialect, tile, own[i]);
-            }
-        }
+        tile::use_streamed(from, 2 * tile.first_chunk + threadIdx.x, vectors, threads, [&](u32 v, const uint4& own) {
+            stage_vector(memory, bytes, v, own);
+            if (watches) odd |= has_watched(task.dialect, tile, own);
+        });
     } else {
         const u8 other = task.dialect.other;
 #pragma unroll 1

@@ -173,20 +173,10 @@ HR_FN void stage_tile(ConvertMemory& memory, const u8* text, const ConvertTask& 
     u32 high = 0;
     if (tile.origin >= 0 && static_cast<u64>(tile.origin) + staged_bytes <= task.size) {
         const uint4* const from = reinterpret_cast<const uint4*>(text + tile.origin);
-        constexpr u32 rounds = 3;  // loads of a thread in flight at once
-#pragma unroll 1
-        for (u32 first = threadIdx.x; first < vectors; first += rounds * threads) {
-            uint4 own[rounds];
-#pragma unroll
-            for (u32 i = 0; i < rounds; ++i)
-                own[i] = tile::load_streaming(from + min(first + i * threads, vectors - 1));
-#pragma unroll
-            for (u32 i = 0; i < rounds; ++i) {
-                if (first + i * threads >= vectors) break;
-                high |= (own[i].x | own[i].y) | (own[i].z | own[i].w);
-                stage_vector(memory, task.dialect, first + i * threads, own[i], 0xFFFF);
-            }
-        }
+        tile::use_streamed(from, threadIdx.x, vectors, threads, [&](u32 v, const uint4& own) {
+            high |= (own.x | own.y) | (own.z | own.w);
+            stage_vector(memory, task.dialect, v, own, 0xFFFF);
+        });
     } else {
 #pragma unroll 1
         for (u32 v = threadIdx.x; v < vectors; v += threads) {
