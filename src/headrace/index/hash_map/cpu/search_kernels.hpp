@@ -14,9 +14,9 @@ constexpr u32 chunk_keys = 16;
 // Searches that have begun: arrays of four chunks, and the next turn.
 struct SearchPipeline {
     using Words = u64[4][chunk_keys];
-    alignas(64) Words groups, slots, wanted;  // addresses; slots: the first ones of groups before tags are compared
-    alignas(64) Words places;
-    alignas(64) u64 found[4][chunk_keys * 2];  // copies of the slots that tags select
+    alignas(64) Words hashes, groups, slots;  // addresses; slots: the first ones of groups before tags are compared
+    alignas(64) Words equal_bits;
+    u8 is_last[4][chunk_keys / 8];  // bits of keys that have no second candidate in their group or later
     u64 turn = 0;
 };
 
