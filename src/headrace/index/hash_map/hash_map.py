@@ -1,7 +1,7 @@
 """Defines `HashMap`: values by key, on a CPU or a GPU, changed and searched by whole arrays.
 
 The design on a GPU is the slab hash (Ashkiani, Farach-Colton and Owens 2018, "A Dynamic Hash Table for the GPU"; chapter 5 of
-Ashkiani's dissertation). The CPU has 64 tables with open addressing. Both give the same answers.
+Ashkiani's dissertation). The CPU has one table with open addressing, or 64. Both give the same answers.
 """
 
 from __future__ import annotations

@@ -19,11 +19,11 @@ class ShardedMap final : public HostHashMap {
 public:
     using Table = FlatTable<Key, Value>;
 
-    ShardedMap(const std::shared_ptr<Budget>& budget, u64 seed) : seed_(seed) {
-        for (u32 shard = 0; shard < shard_count; ++shard) shards_.emplace_back(budget, seed, shard);
+    ShardedMap(const std::shared_ptr<Budget>& budget, u64 seed) : budget_(budget), seed_(seed) {
+        shards_.emplace_back(budget, seed, 0);
     }
     // A copy.
-    explicit ShardedMap(const ShardedMap& other) : seed_(other.seed_) {
+    explicit ShardedMap(const ShardedMap& other) : budget_(other.budget_), seed_(other.seed_) {
         for (const Table& table : other.shards_) shards_.push_back(table.copy());
     }
 
@@ -40,7 +40,7 @@ public:
     }
 
     void replace(const PairBatch& batch, u8* found, const BatchResources& resources) override {
-        Parts parts(batch.keys, batch.count, seed_, resources.threads);
+        Parts parts = parts_of({batch.keys, batch.count}, resources.threads);
         const auto values = parts.template placed<Value>(batch.values);
         const auto marks = parts.template placed<u8>(found);
         parts.take(values);
@@ -54,15 +54,14 @@ public:
                 blocks.template address<Slot>(i)->value = value_at(values, rows.first + i);
             }
             const u32* const numbers = blocks.others().data();
-            visit_tables(
-                rows, blocks.others().size(), [=](u64 i) { return numbers[i]; }, prefetch, shards_.data(), one);
+            visit_tables(rows, blocks.others().size(), [=](u64 i) { return numbers[i]; }, prefetch, tables(), one);
         };
         each_block(parts, {kernel_of(resources.isa, SearchResult::slot), marks.items, 0}, store, one);
         parts.give(marks);
     }
 
     void erase(const KeyBatch& batch, u8* found, const BatchResources& resources) override {
-        Parts parts(batch.keys, batch.count, seed_, resources.threads);
+        Parts parts = parts_of({batch.keys, batch.count}, resources.threads);
         const auto marks = parts.template placed<u8>(found);
         parts.take();
         const auto one = [=](Table& table, HashedKey<Key> key, u64 position) {
@@ -93,7 +92,7 @@ public:
     }
 
     void apply(const OperationBatch& batch, const OperationResults& results, unsigned threads) override {
-        Parts parts(batch.pairs.keys, batch.pairs.count, seed_, threads);
+        Parts parts = parts_of({batch.pairs.keys, batch.pairs.count}, threads);
         const PlacedOperations given{parts.template placed<u8>(batch.operations),
                                      parts.template placed<Value>(batch.pairs.values), batch.kind};
         const PlacedResults to{parts.template placed<Value>(results.values), parts.template placed<u8>(results.found)};
@@ -102,7 +101,7 @@ public:
         FirstError error;
         for_each_piece(parts.number(), parts.threads(), [&](u64 part) {
             try {
-                visit_all(parts[part], prefetch_of(Prefetch::insertion, tables_of(parts, part)),
+                visit_all(parts[part], prefetch_for(part_of(parts, part).bytes(), Prefetch::insertion),
                           [&](Table& table, HashedKey<Key> key, u64 position) {
                               run_operation(table, key, position, given, to);
                               ++finished[part];
@@ -118,7 +117,7 @@ public:
                     if (given.operations.items[position] == static_cast<u8>(MapOperation::find)) continue;
                     const Key key = parts.key_at(position);
                     const u64 hash = hash_of(key);
-                    write_state(table_of(hash), {key, hash},
+                    write_state(tables()(hash), {key, hash},
                                 {value_at(to.values, position), to.found.items[position] != 0});
                 }
             });
@@ -129,7 +128,7 @@ public:
 
     void items(void* keys, void* values, unsigned threads) const override {
         const auto size_of_shard = [&](u64 shard) { return shards_[shard].size(); };
-        each_shard_at(size_of_shard, threads, [=, this](u64 shard, u64 at) {
+        each_shard_at(shards_.size(), size_of_shard, threads, [=, this](u64 shard, u64 at) {
             shards_[shard].each([=, &at](const auto& slot) {
                 static_cast<Key*>(keys)[at] = slot.key;
                 if constexpr (sizeof(Value) >= 4) static_cast<Value*>(values)[at] = slot.value;
@@ -139,11 +138,12 @@ public:
     }
 
     void clear() override {
-        for (Table& table : shards_) table.clear();
+        shards_.erase(shards_.begin() + 1, shards_.end());
+        shards_[0].clear();
     }
 
     void compact(unsigned threads) override {
-        for_each_piece(shard_count, threads_for(statistics().size, threads),
+        for_each_piece(shards_.size(), threads_for(statistics().size, threads),
                        [&](u64 shard) { shards_[shard].compact(); });
     }
 
@@ -177,29 +177,39 @@ private:
         return search_kernel_for(isa)({sizeof(Key), value_width, result});
     }
 
-    Table& table_of(u64 hash) { return shards_[shard_of(hash)]; }
-    static PartShards shards_of(const Parts& parts, u64 part) {
-        const u32 count = parts.tables_of_part();
-        return {part * count, count};
+    // Returns the parts of a batch that changes the map. A map with half of parallel_from keys gets a table of each
+    // shard, and so does one with a batch for several threads, which need them.
+    Parts parts_of(const KeyBatch& batch, unsigned threads) {
+        if (shards_.size() == 1 && std::max(batch.count, 2 * shards_[0].size()) >= parallel_from) distribute();
+        return Parts(batch.keys, batch.count, seed_, shards_.size() == 1 ? 1 : threads);
     }
-    // The tables of a part of a batch.
-    std::span<Table> tables_of(const Parts& parts, u64 part) {
-        const PartShards shards = shards_of(parts, part);
-        return std::span(shards_).subspan(shards.first, shards.count);
+    // Moves the pairs of a map's only table to those of their shards, unless memory is refused.
+    void distribute() {
+        try {
+            std::vector<Table> tables;
+            for (u32 shard = 0; shard < shard_count; ++shard) {
+                tables.emplace_back(budget_, seed_, shard);
+                tables[shard].reserve(shards_[0].size() / shard_count);
+            }
+            shards_[0].each([&, this](const Slot& slot) {
+                const u64 hash = hash_of(slot.key);
+                tables[shard_of(hash)].insert_absent(slot.key, hash)->value = slot.value;
+            });
+            shards_.swap(tables);
+        } catch (const std::bad_alloc&) {  // the map stays as it is
+        }
     }
-    static Prefetch prefetch_of(Prefetch wanted, std::span<const Table> tables) {
-        return prefetch_for(bytes_of(tables), wanted);
-    }
-    static u64 bytes_of(std::span<const Table> tables) {
-        u64 bytes = 0;
-        for (const Table& table : tables) bytes += table.bytes();
-        return bytes;
+
+    ShardTables<Table> tables() { return ShardTables<Table>(shards_); }
+    PartTables<Table> part_of(const Parts& parts, u64 part) {
+        const u64 shards = shard_count / parts.number(), count = std::min<u64>(shards, shards_.size());
+        return {std::span(shards_).subspan(part * count, count), part * shards, shards};
     }
 
     // Calls visit(table, key, position) for rows in order.
     template <class Visit>
     [[gnu::always_inline]] void visit_all(const KeyRows<Key>& rows, Prefetch prefetch, const Visit& visit) {
-        visit_tables(rows, rows.count, [](u64 i) { return i; }, prefetch, shards_.data(), visit);
+        visit_tables(rows, rows.count, [](u64 i) { return i; }, prefetch, tables(), visit);
     }
     struct BlockSearch {
         SearchKeys* kernel;
@@ -211,10 +221,9 @@ private:
     template <class Each, class One>
     void each_block(const Parts& parts, const BlockSearch& search, const Each& each, const One& one) {
         for_each_piece(parts.number(), parts.threads(), [&](u64 part) {
-            const std::span<Table> tables = tables_of(parts, part);
             const KeyRows<Key> rows = parts[part];
             const One copy = one;  // its pointers stay in registers
-            Blocks blocks(search.kernel, rows, tables, part, false);
+            Blocks blocks(search.kernel, rows, part_of(parts, part), false);
             const Prefetch prefetch = blocks.prefetch(Prefetch::search);
             if (!blocks.has_kernel()) return visit_all(rows, prefetch, copy);
             alignas(Slot) u8 nowhere[sizeof(Slot)];
@@ -229,7 +238,7 @@ private:
     // Returns whether a table may have to grow.
     bool may_grow(const Parts& parts) {
         for (u32 part = 0; part < parts.number(); ++part) {
-            for (const Table& table : tables_of(parts, part)) {
+            for (const Table& table : part_of(parts, part).tables) {
                 if (!table.has_space_for(parts[part].count)) return true;
             }
         }
@@ -238,7 +247,7 @@ private:
 
     template <class Joined>
     void upsert_by(const PairBatch& batch, const Joined& reduce, const BatchResources& resources) {
-        Parts parts(batch.keys, batch.count, seed_, resources.threads);
+        Parts parts = parts_of({batch.keys, batch.count}, resources.threads);
         const auto values = parts.template placed<Value>(batch.values);
         const UndoLog<Value> log(may_grow(parts) ? batch.count : 0);
         const UpsertBatch<Value, Joined> how{values, reduce, log, kernel_of(resources.isa, SearchResult::slot)};
@@ -246,7 +255,7 @@ private:
         std::vector<u64> finished(parts.number());
         FirstError error;
         for_each_piece(parts.number(), parts.threads(), [&](u64 part) {
-            MapUpsert<Key, Value, Joined> upsert(shards_, shards_of(parts, part), parts[part], how);
+            MapUpsert<Key, Value, Joined> upsert(tables(), part_of(parts, part), parts[part], how);
             try {
                 upsert.run();
             } catch (const std::bad_alloc&) {
@@ -264,7 +273,7 @@ private:
     // Erases the keys of a block in their order. The searches of the next block have begun, so one of two rows with a
     // key may be found alone. The other one is searched for now.
     void erase_block(const KeyRows<Key>& rows, const Blocks& blocks, u8* found) {
-        Table* const tables = shards_.data();
+        const ShardTables<Table> table_of = tables();
         const Key* const keys = rows.keys + rows.first;
         const u64 seed = rows.seed;
         const bool has_found = std::memchr(found, 1, rows.count) != nullptr;
@@ -272,7 +281,7 @@ private:
         for (const u32 other : blocks.others()) {
             if (has_found) erase_found(rows, blocks, at, other, found);
             const u64 hash = placing_hash(keys[other], seed);
-            found[other] = tables[shard_of(hash)].erase(keys[other], hash);
+            found[other] = table_of(hash).erase(keys[other], hash);
             at = other + 1;
         }
         if (has_found) erase_found(rows, blocks, at, rows.count, found);
@@ -280,7 +289,7 @@ private:
     // Erases keys that have a tag. Of equal ones, later ones are marked as absent.
     [[gnu::always_inline]] void erase_found(const KeyRows<Key>& rows, const Blocks& blocks, u64 begin, u64 end,
                                             u8* found) {
-        Table* const tables = shards_.data();
+        const ShardTables<Table> table_of = tables();
         const Key* const keys = rows.keys + rows.first;
         const u64 *const addresses = blocks.addresses(), seed = rows.seed;
         for (u64 i = begin; i < end; ++i) {
@@ -288,7 +297,7 @@ private:
                 i += 7;
                 continue;
             }
-            Table& table = tables[shard_of(placing_hash(keys[i], seed))];
+            Table& table = table_of(placing_hash(keys[i], seed));
             found[i] = table.erase_tag(reinterpret_cast<u8*>(addresses[i]));
         }
     }
@@ -324,16 +333,17 @@ private:
         const u64 hash = hash_of(key);
         const Change change = log.changes()[position];
         if (change == Change::added) {
-            table_of(hash).erase(key, hash);
+            tables()(hash).erase(key, hash);
         } else {
-            table_of(hash).find(key, hash)->value = log.replaced()[position];
+            tables()(hash).find(key, hash)->value = log.replaced()[position];
         }
     }
 
     u64 hash_of(Key key) const { return placing_hash(key, seed_); }
 
+    std::shared_ptr<Budget> budget_;
     u64 seed_;
-    std::vector<Table> shards_;
+    std::vector<Table> shards_;  // one table for all while the map is small
 };
 
 }  // namespace

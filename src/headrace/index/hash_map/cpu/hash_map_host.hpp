@@ -1,5 +1,5 @@
 // Hash maps and multimaps in host memory, for keys and values of 4 and 8 bytes. Both are 64 tables by the highest bits
-// of a key's hash; each batch is distributed over them (sharded_rows.hpp).
+// of a key's hash; each batch is distributed over them (sharded_rows.hpp). A small map is one table.
 //
 // Functions that change a map are not interrupted. If memory is refused, they undo all operations of the batch.
 #pragma once

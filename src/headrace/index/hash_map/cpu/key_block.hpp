@@ -20,12 +20,6 @@ constexpr u64 block_rows = 128;
 // Fewer searches take less time one by one: a kernel first reads the heads of all tables.
 constexpr u64 searched_by_kernel_from = 64;
 
-// The tables of a part of a batch, by their shards.
-struct PartShards {
-    u64 first;
-    u32 count;
-};
-
 // Returns the value of a position; that of sets has no bytes.
 template <class Value>
 [[gnu::always_inline]] inline Value value_at(const PlacedItems<Value>& values, u64 position) {
@@ -36,14 +30,13 @@ template <class Value>
     }
 }
 
-// Calls visit(table, key, position) for keys in order. `tables`: of all shards. For the rest see visit_chosen.
+// Calls visit(table, key, position) for keys in order. For parameters see visit_chosen.
 template <class Key, class Table, class RowAt, class Visit>
 [[gnu::always_inline]] inline void visit_tables(const KeyRows<Key>& rows, u64 count, const RowAt& row_at,
-                                                Prefetch prefetch, Table* tables, const Visit& visit) {
+                                                Prefetch prefetch, ShardTables<Table> tables, const Visit& visit) {
     const Key* const keys = rows.keys;
-    visit_chosen(
-        rows, count, row_at, prefetch, [=](u64 hash) -> Table& { return tables[shard_of(hash)]; },
-        [&](u64 hash, u64 position) { visit(tables[shard_of(hash)], HashedKey<Key>{keys[position], hash}, position); });
+    visit_chosen(rows, count, row_at, prefetch, tables,
+                 [&](u64 hash, u64 position) { visit(tables(hash), HashedKey<Key>{keys[position], hash}, position); });
 }
 
 // Searches for the keys of a part of a batch, block by block. Searches of later blocks begin before the operations of
@@ -51,17 +44,12 @@ template <class Key, class Table, class RowAt, class Visit>
 template <class Key, class Table>
 class KeyBlocks {
 public:
-    // `kernel`: null to find no key. `tables`: those of the keys, from the shard `first_shard` on. `adds`: whether
-    // absent keys are among `others`.
-    KeyBlocks(SearchKeys* kernel, const KeyRows<Key>& rows, std::span<const Table> tables, u64 first_shard, bool adds)
-        : kernel_(rows.count < searched_by_kernel_from ? nullptr : kernel),
-          rows_(rows),
-          tables_(tables),
-          first_shard_(first_shard),
-          adds_(adds) {}
+    // `kernel`: null to find no key. `tables`: those of the keys. `adds`: whether absent keys are among `others`.
+    KeyBlocks(SearchKeys* kernel, const KeyRows<Key>& rows, const PartTables<Table>& tables, bool adds)
+        : kernel_(rows.count < searched_by_kernel_from ? nullptr : kernel), rows_(rows), tables_(tables), adds_(adds) {}
 
     // Returns what to fetch for searches one by one, by the size of the tables now.
-    Prefetch prefetch(Prefetch wanted) const { return prefetch_for(table_bytes(), wanted); }
+    Prefetch prefetch(Prefetch wanted) const { return prefetch_for(tables_.bytes(), wanted); }
 
     bool has_kernel() const { return kernel_ != nullptr; }
 
@@ -87,14 +75,9 @@ public:
     std::span<const u32> others() const { return {others_, other_count_}; }
 
 private:
-    u64 table_bytes() const {
-        u64 sum = 0;
-        for (const Table& table : tables_) sum += table.bytes();
-        return sum;
-    }
     void start(u64 begin) {
-        for (u64 i = 0; i < tables_.size(); ++i) heads_[first_shard_ + i] = tables_[i].search_word();
-        is_cached_ = table_bytes() <= cached_bytes;
+        tables_.write_search_words(heads_);
+        is_cached_ = tables_.bytes() <= cached_bytes;
         pipeline_.turn = 0;
         base_ = begin;
         is_running_ = true;
@@ -102,8 +85,7 @@ private:
 
     SearchKeys* kernel_;
     const KeyRows<Key> rows_;
-    std::span<const Table> tables_;
-    u64 first_shard_;
+    const PartTables<Table> tables_;
     bool adds_, is_cached_ = true, is_running_ = false;
     u64 base_ = 0;  // the first row of the pipeline
     u64 other_count_ = 0;

@@ -14,9 +14,7 @@ class MapSearch {
 public:
     using Table = FlatTable<Key, Value>;
 
-    explicit MapSearch(std::span<const Table> tables) : tables_(tables) {
-        for (const Table& table : tables) bytes_ += table.bytes();
-    }
+    explicit MapSearch(std::span<const Table> tables) : all_{tables}, tables_(tables), bytes_(all_.bytes()) {}
 
     // Writes the results of searches by a kernel.
     void by_kernel(SearchKeys* kernel, const KeyRows<Key>& rows, void* values, u8* found) const {
@@ -24,7 +22,7 @@ public:
         u64 heads[shard_count];
         u32 unfinished[most + 16];
         SearchPipeline pipeline;
-        for (u32 shard = 0; shard < shard_count; ++shard) heads[shard] = tables_[shard].search_word();
+        all_.write_search_words(heads);
         for (u64 at = 0; at < rows.count; at += most) {
             const u64 first = rows.first + at;
             void* const values_of = values == nullptr ? nullptr : static_cast<u8*>(values) + first * sizeof(Value);
@@ -34,7 +32,7 @@ public:
                        pipeline);
             for (u64 i = 0; i < few; ++i) {
                 const u64 row = first + unfinished[i], hash = placing_hash(rows.keys[row], rows.seed);
-                const auto* const slot = tables_[shard_of(hash)].find(rows.keys[row], hash);
+                const auto* const slot = tables_(hash).find(rows.keys[row], hash);
                 found[row] = slot != nullptr;
                 if constexpr (sizeof(Value) >= 4) {
                     if (values != nullptr) static_cast<Value*>(values)[row] = slot != nullptr ? slot->value : Value{};
@@ -47,15 +45,14 @@ public:
     template <bool has_values>
     void one_by_one(const KeyRows<Key>& rows, void* values, u8* found) const {
         const Key* const keys = rows.keys;
-        const Table* const tables = tables_.data();
+        const ShardTables<const Table> tables = tables_;
         const auto write = [=](u64 row, const auto* slot) {
             found[row] = slot != nullptr;
             if constexpr (has_values) static_cast<Value*>(values)[row] = slot != nullptr ? slot->value : Value{};
         };
         if (bytes_ <= cached_bytes) {
-            const auto table_of = [=](u64 hash) -> const Table& { return tables[shard_of(hash)]; };
-            return visit_rows(rows, Prefetch::nothing, table_of,
-                              [=](u64 hash, u64 row) { write(row, tables[shard_of(hash)].find(keys[row], hash)); });
+            return visit_rows(rows, Prefetch::nothing, tables,
+                              [=](u64 hash, u64 row) { write(row, tables(hash).find(keys[row], hash)); });
         }
         u64 hashes[searches_in_flight];
         typename Table::Candidates candidates[searches_in_flight];
@@ -63,21 +60,22 @@ public:
             const u64 few = std::min(searches_in_flight, rows.count - at), first = rows.first + at;
             for (u64 i = 0; i < few; ++i) hashes[i] = placing_hash(keys[first + i], rows.seed);
             for (u64 i = 0; i < few && bytes_ > cached_with_tags; ++i) {
-                tables[shard_of(hashes[i])].prefetch_tags(hashes[i]);
+                tables(hashes[i]).prefetch_tags(hashes[i]);
             }
             for (u64 i = 0; i < few; ++i) {
-                candidates[i] = tables[shard_of(hashes[i])].candidates_of(hashes[i]);
+                candidates[i] = tables(hashes[i]).candidates_of(hashes[i]);
                 candidates[i].prefetch();
             }
             for (u64 i = 0; i < few; ++i) {
-                write(first + i, tables[shard_of(hashes[i])].find(keys[first + i], hashes[i], candidates[i]));
+                write(first + i, tables(hashes[i]).find(keys[first + i], hashes[i], candidates[i]));
             }
         }
     }
 
 private:
-    std::span<const Table> tables_;  // of all shards
-    u64 bytes_ = 0;                  // of all tables
+    const PartTables<const Table> all_;
+    const ShardTables<const Table> tables_;
+    const u64 bytes_;  // of all tables
 };
 
 }  // namespace headrace

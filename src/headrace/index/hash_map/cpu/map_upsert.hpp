@@ -22,21 +22,21 @@ class MapUpsert {
 public:
     using Table = FlatTable<Key, Value>;
 
-    // `tables`: of all shards. `shards`: those of the part.
-    MapUpsert(std::span<Table> tables, PartShards shards, const KeyRows<Key>& rows,
+    // `part`: the tables of the part.
+    MapUpsert(ShardTables<Table> all, const PartTables<Table>& part, const KeyRows<Key>& rows,
               const UpsertBatch<Value, Joined>& batch)
-        : all_(tables.data()),
-          tables_(tables.subspan(shards.first, shards.count)),
+        : all_(all),
+          tables_(part.tables),
           rows_(rows),
           batch_(batch),
-          blocks_(batch.kernel, rows, tables_, shards.first, true),
+          blocks_(batch.kernel, rows, part, true),
           finished_(rows.first) {}
 
     // After an eighth of the rows, tables grow once for the rest, if most keys are new.
     void run() {
         const u64 before = size(), first = batch_.log.notes() ? rows_.count / 128 * 16 : 0;
         has_new_keys_ = before == 0;
-        if (before == 0) reserve(std::min(rows_.count / tables_.size(), first_keys));
+        if (before == 0) reserve(std::min(rows_.count, first_keys) / tables_.size());
         run_rows(0, first);
         reserve(expected_keys(size() - before, first) / tables_.size());
         run_rows(first, rows_.count);
@@ -48,8 +48,8 @@ private:
     using Slot = typename Table::FlatSlot;
     using Blocks = KeyBlocks<Key, Table>;
     static constexpr u64 unsearched_rows = 4 * block_rows;  // rows of a block that run one by one
-    // A table of an empty map takes memory for that many keys of a batch at once, if they are new or not.
-    static constexpr u64 first_keys = 16;
+    // An empty map takes memory for that many keys of a batch at once, if they are new or not.
+    static constexpr u64 first_keys = 1024;
 
     u64 size() const {
         u64 sum = 0;
@@ -114,7 +114,7 @@ private:
         if (prefetch != Prefetch::nothing) {
             for (const u32 i : blocks_.others()) {
                 const u64 hash = placing_hash(rows.keys[rows.first + i], rows.seed);
-                all_[shard_of(hash)].prefetch_slot(hash, true);
+                all_(hash).prefetch_slot(hash, true);
             }
         }
         const Operation run(*this);
@@ -127,7 +127,7 @@ private:
                 for (; at < other; ++at) run.on(blocks_.template address<Slot>(at), rows.first + at);
             }
             const u64 position = rows.first + other, hash = placing_hash(rows.keys[position], rows.seed);
-            Table& table = all_[shard_of(hash)];
+            Table& table = all_(hash);
             const u64 place = table.search_word();
             finished_ = position;
             added += run.in(table, {rows.keys[position], hash}, position);
@@ -198,7 +198,7 @@ private:
 
     static constexpr u64 many_parts = 2;  // a block has many new keys if they are more than this part
 
-    Table* const all_;
+    const ShardTables<Table> all_;
     const std::span<Table> tables_;
     const KeyRows<Key> rows_;
     const UpsertBatch<Value, Joined> batch_;

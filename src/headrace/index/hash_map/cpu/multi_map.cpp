@@ -101,7 +101,7 @@ public:
 
     void items(void* keys, void* values, unsigned threads) const override {
         const auto size_of_shard = [&](u64 shard) { return shards_[shard].size; };
-        each_shard_at(size_of_shard, threads, [=, this](u64 shard, u64 at) {
+        each_shard_at(shards_.size(), size_of_shard, threads, [=, this](u64 shard, u64 at) {
             const Shard& in = shards_[shard];
             in.table.each([=, &in, &at](const auto& slot) {
                 for (u32 node = slot.value.first; node != no_node; node = in.nodes[node].next, ++at) {

@@ -4,6 +4,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,35 @@ constexpr u64 cached_with_tags = 12 << 20;
 
 // The highest bits select the shard; a table's groups are selected by the lowest.
 inline u32 shard_of(u64 hash) { return static_cast<u32>(hash >> (64 - log_shards)); }
+
+// All tables of a map: one of a small map, or one of each shard.
+template <class Table>
+class ShardTables {
+public:
+    explicit ShardTables(std::span<Table> tables) : tables_(tables.data()), last_(tables.size() - 1) {}
+    Table& operator()(u64 hash) const { return tables_[shard_of(hash) & last_]; }
+
+private:
+    Table* tables_;
+    u64 last_;
+};
+
+// The tables of consecutive shards: one for all, or one of each.
+template <class Table>
+struct PartTables {
+    std::span<Table> tables;
+    u64 first_shard = 0, shards = shard_count;
+
+    u64 bytes() const {
+        u64 sum = 0;
+        for (const Table& table : tables) sum += table.bytes();
+        return sum;
+    }
+    // Writes the address of each shard's table, and its size, for searches by a kernel.
+    void write_search_words(u64* words) const {
+        for (u64 i = 0; i < shards; ++i) words[first_shard + i] = tables[i & (tables.size() - 1)].search_word();
+    }
+};
 
 inline unsigned threads_for(u64 count, unsigned threads) { return count < parallel_from ? 1 : threads; }
 
@@ -153,12 +183,12 @@ private:
     std::vector<Region> copies_;
 };
 
-// Calls visit(shard, begin) for each shard, in parallel. `begin`: sum of the sizes of the shards before it.
+// Calls visit(shard, begin) for each of at most 64 shards, in parallel. `begin`: sum of the sizes of the shards before.
 template <class Size, class Visit>
-void each_shard_at(const Size& size_of, unsigned threads, const Visit& visit) {
+void each_shard_at(u64 count, const Size& size_of, unsigned threads, const Visit& visit) {
     u64 begins[shard_count], all = 0;
-    for (u64 shard = 0; shard < shard_count; ++shard) begins[shard] = std::exchange(all, all + size_of(shard));
-    for_each_piece(shard_count, threads_for(all, threads), [&](u64 shard) { visit(shard, begins[shard]); });
+    for (u64 shard = 0; shard < count; ++shard) begins[shard] = std::exchange(all, all + size_of(shard));
+    for_each_piece(count, threads_for(all, threads), [&](u64 shard) { visit(shard, begins[shard]); });
 }
 
 // Memory that is fetched before a search needs it: none in tables that a core's cache has.
