@@ -178,7 +178,7 @@ private:
     }
 
     // Returns the parts of a batch that changes the map. A map with half of parallel_from keys gets a table of each
-    // shard, and so does one with a batch for several threads, which need them.
+    // shard. So does a smaller one if several threads may run the batch.
     Parts parts_of(const KeyBatch& batch, unsigned threads) {
         if (shards_.size() == 1 && std::max(batch.count, 2 * shards_[0].size()) >= parallel_from) distribute();
         return Parts(batch.keys, batch.count, seed_, shards_.size() == 1 ? 1 : threads);
