@@ -20,7 +20,7 @@ public:
     using Table = FlatTable<Key, Value>;
 
     ShardedMap(const std::shared_ptr<Budget>& budget, u64 seed) : budget_(budget), seed_(seed) {
-        shards_.emplace_back(budget, seed, 0);
+        shards_.emplace_back(budget, seed, shard_count - 1);  // at most 2/3 full: few keys pass a group
     }
     // A copy.
     explicit ShardedMap(const ShardedMap& other) : budget_(other.budget_), seed_(other.seed_) {
