@@ -173,11 +173,12 @@ private:
         }
         // The key may be absent. Returns whether it was.
         [[gnu::always_inline]] bool in(Table& table, HashedKey<Key> key, u64 position) const {
-            const auto [slot, is_added] = table.insert(key.key, key.hash);
-            if (!is_added) {
+            const auto candidates = table.candidates_of(key.hash);
+            if (Slot* const slot = table.find(key.key, key.hash, candidates); slot != nullptr) {
                 on(slot, position);
                 return false;
             }
+            Slot* const slot = table.insert_absent(key.key, key.hash, candidates);
             if (changes_ != nullptr) changes_[position] = Change::added;
             slot->value = value_at(values_, position);
             return true;
