@@ -128,7 +128,9 @@ void test_tags() {
         for (u8& tag : group.tags) tag = static_cast<u8>(random.below(span));
         group.passed = static_cast<u8>(random.below(span));
         const u8 wanted = static_cast<u8>(random.below(span));
-        TagGroup::Slots equal = group.equal(wanted * 0x01010101u), used = group.used();
+        TagGroup::Tag tag;
+        std::fill_n(tag.bytes, 16, wanted);
+        TagGroup::Slots equal = group.equal(tag), used = group.used();
         const u32 bytes = equal_bytes(group.tags, wanted);
         for (u32 slot = 0; slot < TagGroup::slot_count; ++slot) {
             CHECK(takes_first(equal, slot) == (group.tags[slot] == wanted));

@@ -77,7 +77,7 @@ public:
     [[gnu::always_inline]] void prefetch_tags(u64 hash) const { __builtin_prefetch(sought_ + (hash & sought_mask_)); }
     [[gnu::always_inline]] void prefetch_slot(u64 hash, bool is_insertion) const {
         Candidates among = candidates_of(hash);
-        if (is_insertion && among.found == 0) among.found = among.group->equal(TagGroup::empty);
+        if (is_insertion && among.found == 0) among.found = among.group->unused();
         among.prefetch();
     }
 
@@ -128,7 +128,7 @@ public:
     // Adds a key that is absent, without a value.
     FlatSlot* insert_absent(Key key, u64 hash) { return insert_absent(key, hash, candidates_of(hash)); }
     [[gnu::always_inline]] FlatSlot* insert_absent(Key key, u64 hash, const Candidates& among) {
-        const TagGroup::Slots empty = among.group->equal(TagGroup::empty);
+        const TagGroup::Slots empty = among.group->unused();
         if (used_ >= limit_ || empty == 0) return insert_further(key, hash);
         ++used_;
         return take(among.group, among.slots, empty, key, hash);
@@ -214,7 +214,7 @@ private:
     // Returns the hash that selects the group and the tag of a key.
     u64 placing(u64 hash) const { return rest_->secret == 0 ? hash : placing_hash(hash, rest_->secret); }
     // The bits below those of the shard.
-    static u32 tag_of(u64 hash) { return TagGroup::tag_of(static_cast<u8>(hash >> 50)); }
+    static const TagGroup::Tag& tag_of(u64 hash) { return TagGroup::tag_of(static_cast<u8>(hash >> 50)); }
     u64 group_count() const { return groups_ == &no_group ? 0 : mask_ + 1; }
     FlatSlot* first_slot(u64 group) const { return slots_ + group * TagGroup::slot_count; }
 
@@ -234,7 +234,7 @@ private:
     [[gnu::always_inline]] static FlatSlot* take(TagGroup* group, FlatSlot* slots, TagGroup::Slots empty, Key key,
                                                  u64 hash) {
         const u32 place = TagGroup::first(empty);
-        group->tags[place] = static_cast<u8>(tag_of(hash));
+        group->tags[place] = tag_of(hash).bytes[0];
         slots[place].key = key;
         return slots + place;
     }
@@ -259,12 +259,12 @@ private:
     // Takes the first empty slot for a key that is absent. `hash`: placing(hash_of(key)).
     [[gnu::always_inline]] Added add(Key key, u64 hash) {
         u64 at = hash & mask_, passed_groups = 0;
-        TagGroup::Slots empty = groups_[at].equal(TagGroup::empty);
+        TagGroup::Slots empty = groups_[at].unused();
         while (empty == 0) {
             groups_[at].count_passed();
             at = (at + 1) & mask_;
             ++passed_groups;
-            empty = groups_[at].equal(TagGroup::empty);
+            empty = groups_[at].unused();
         }
         return {take(groups_ + at, first_slot(at), empty, key, hash), passed_groups};
     }

@@ -108,7 +108,7 @@ private:
         u64 *const groups = in_.groups[chunk % 4], *const slots = in_.slots[chunk % 4],
                    *const equal_bits = in_.equal_bits[chunk % 4];
         for (u32 i = 0; i < chunk_keys; i += 8) {
-            // as TagGroup::tag_byte_of
+            // as TagGroup::tag_of
             const __m512i tags = _mm512_max_epu8(_mm512_srli_epi64(_mm512_load_si512(hashes + i), 50), word(1));
             const __m128i equal = _mm_set_epi64x(equal_tags<4>(groups + i, tags), equal_tags<0>(groups + i, tags));
             const __m512i bits = _mm512_cvtepu16_epi64(equal);

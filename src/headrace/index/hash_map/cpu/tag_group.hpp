@@ -43,38 +43,41 @@ struct alignas(16) TagGroup {
     u8 tags[slot_count];
     u8 passed;
 
-    // Returns the tag for 8 bits of a hash: 0 marks an empty slot.
-    static constexpr u8 tag_byte_of(u8 bits) { return bits == 0 ? 1 : bits; }
-    // The same in each byte of a word. By a table, because GCC adds a comparison by a partial register, which made each
-    // search wait for the one before it.
-    static u32 tag_of(u8 bits) { return tag_of_bits.tags[bits]; }
+    struct alignas(16) Tag {
+        u8 bytes[16];  // equal ones
+    };
+    // Returns the tag for 8 bits of a hash: 0 marks an empty slot. By a table, because GCC adds a comparison by a
+    // partial register, which made each search wait for the one before it.
+    static const Tag& tag_of(u8 bits) { return tag_of_bits.tags[bits]; }
 
     // Returns the first slot of a set that is not empty; slot_count for past_slots.
     static u32 first(Slots slots) { return static_cast<u32>(trailing_zeros(slots)) / slot_bits; }
 
-    // Returns the slots whose tag is equal. `tag`: it, in each byte.
-    Slots equal(u32 tag) const {
+    // Returns the slots whose tag is equal.
+    Slots equal(const Tag& tag) const {
 #if defined(__SSE2__)
-        // _mm_set1_epi8 stores one byte and loads four, which stalls for the store.
-        const __m128i wanted = _mm_shuffle_epi32(_mm_cvtsi32_si128(static_cast<int>(tag)), 0);
+        const __m128i wanted = _mm_load_si128(reinterpret_cast<const __m128i*>(tag.bytes));
         const __m128i found = _mm_load_si128(reinterpret_cast<const __m128i*>(tags));
         return static_cast<u32>(_mm_movemask_epi8(_mm_cmpeq_epi8(found, wanted))) & all_slots;
 #elif defined(__ARM_NEON)
-        const uint16x8_t found = vreinterpretq_u16_u8(vceqq_u8(vld1q_u8(tags), vdupq_n_u8(static_cast<u8>(tag))));
+        const uint16x8_t found = vreinterpretq_u16_u8(vceqq_u8(vld1q_u8(tags), vld1q_u8(tag.bytes)));
         return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(found, 4)), 0) & all_slots;
 #else
-        return (equal_bytes(tags, static_cast<u8>(tag)) | equal_bytes(tags + 8, static_cast<u8>(tag)) << 8) & all_slots;
+        return (equal_bytes(tags, tag.bytes[0]) | equal_bytes(tags + 8, tag.bytes[0]) << 8) & all_slots;
 #endif
     }
-    Slots used() const { return equal(empty) ^ all_slots; }
+    Slots unused() const { return equal(Tag{}); }
+    Slots used() const { return unused() ^ all_slots; }
     void count_passed() { passed = static_cast<u8>(passed + (passed != max_passed)); }
     void discount_passed() { passed = static_cast<u8>(passed - (passed != max_passed)); }
 
 private:
     struct TagTable {
-        u32 tags[256];
+        Tag tags[256];
         constexpr TagTable() : tags{} {
-            for (u32 bits = 0; bits < 256; ++bits) tags[bits] = tag_byte_of(static_cast<u8>(bits)) * 0x01010101u;
+            for (u32 bits = 0; bits < 256; ++bits) {
+                for (u8& byte : tags[bits].bytes) byte = static_cast<u8>(bits == 0 ? 1 : bits);
+            }
         }
     };
     static const TagTable tag_of_bits;
