@@ -105,12 +105,11 @@ HR_FN u32 end_from(const RowMemory& memory, u32 at) {
     }
 }
 
-// Returns the end of each lane's field. All lanes call this together: they search for the ends of long fields one after
-// the other, 1 KB at a time.
-HR_FN u32 find_ends(const RowMemory& memory, u32 at) {
+// Returns the end of each lane's field, if some have more than 31 bytes. All lanes call this together: they search for
+// the ends of long fields one after the other, 1 KB at a time. `n`: as to_end returns it.
+HR_FN u32 find_long_ends(const RowMemory& memory, u32 at, u32 n) {
     constexpr u32 alone = 256;  // bytes that each lane searches by itself
     const u32 until = at + alone;
-    u32 n = to_end(memory, at);
     while (n > 31 && at < until) {
         at += 32;
         n = to_end(memory, at);
@@ -120,6 +119,12 @@ HR_FN u32 find_ends(const RowMemory& memory, u32 at) {
         if (tile::lane() == lane) n = end - at;
     }
     return at + n;
+}
+
+// Returns the end of each lane's field, of any length. All lanes call this together.
+HR_FN u32 find_ends(const RowMemory& memory, u32 at) {
+    const u32 n = to_end(memory, at);
+    return __any_sync(tile::all_lanes, n > 31) ? find_long_ends(memory, at, n) : at + n;
 }
 
 // Returns the number of bytes of the separator or line end that precede the field end at `place`. `record_end`: the end

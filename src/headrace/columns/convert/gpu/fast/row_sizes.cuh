@@ -201,6 +201,7 @@ HR_FN bool measure_records(RowMemory& memory, const RowTask& task, const RowTile
         // add_far_fields measures a far record. No lane searches its text for ends, which may be 16 KB away.
         const bool far = tile.far && record == 0;
         if (far) cursor = {cursor.end + 1, cursor.end, false, false};
+        u32 own = 0;  // lane c: the bytes of column c
         for (u32 number = 0; number < task.columns; ++number) {
             const auto column = column_of(number);
             if (column.kind != RowKind::text) {
@@ -209,10 +210,11 @@ HR_FN bool measure_records(RowMemory& memory, const RowTask& task, const RowTile
             }
             const u32 size = measure_field(memory, task, tile, column, all_columns, cursor, open);
             const u32 sum = __reduce_add_sync(tile::all_lanes, size);
-            if (tile::lane() == 0) {
-                atomicAdd(&memory.sums[column.number], sum);
-                sizes[first / tile::lanes * task.strings + column.number] = static_cast<u16>(sum);
-            }
+            if (tile::lane() == column.number) own = sum;
+        }
+        if (tile::lane() < task.strings) {
+            atomicAdd(&memory.sums[tile::lane()], own);
+            sizes[first / tile::lanes * task.strings + tile::lane()] = static_cast<u16>(own);
         }
         // The available part of an open record has no fields after it.
         const bool fine = cursor.live && cursor.at == cursor.end + 1;
