@@ -35,7 +35,7 @@ from tests.structure.gpu.find_kernels_cases import (
 pytestmark = pytest.mark.fibers
 
 SHAPES = [(64, 1), (32, 2), (32, 8)]
-CHUNKS = [(32, 2), (64, 2)]
+CHUNKS = [(32, 2), (64, 4)]
 
 
 hows = st.builds(How, st.sampled_from(SHAPES), st.integers(0, 15), st.sampled_from(ORDERS))
