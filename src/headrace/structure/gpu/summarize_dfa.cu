@@ -113,8 +113,8 @@ struct Staged {
 };
 
 #if HR_STATES <= 16
-// Compute the maps of a tile's chunks from their last 32 bytes alone. Return whether these are the chunks' maps: each
-// leads all states to one, as it does if lenient quotes open or close a field in it.
+// Compute the maps of a tile's chunks from their last 32 bytes alone. Return whether these are the chunks' maps. So it
+// is if each leads all states to one: if lenient quotes open or close a field there.
 // | text     ,"one two"⏎7,"three    from inside and outside quotes, ⏎ ends a record, and the last byte is inside
 HR_FN bool map_tails(Staged& staged, const u8* text, i64 first, const Tables* tables, const u16* marks, u64& map) {
     constexpr u32 tail = 2;
