@@ -12,7 +12,8 @@
 // | composed before it    (O, Q)  (Q, O)  (Q, O)
 // | state before it       O       Q       Q        so the line end in the second chunk ends no record
 // Running every state costs less than it seems, because runs converge. After 16 bytes usually two distinct states are
-// left, inside and outside quotes (dfa_runs.cuh).
+// left, inside and outside quotes (dfa_runs.cuh). Without quotes, or with lenient ones, the last 32 bytes of a chunk
+// usually lead every state to the same one. Then no other bytes of the text are read for the map.
 //
 // Bytes moved: the text twice; half as many bytes of masks; 4 or 8 bytes a chunk written and read; 2 or 4 KiB of tables
 // a tile, from the cache. Operations a byte with 8 states: 5 for the map if two states are left, 6 if three are, else
