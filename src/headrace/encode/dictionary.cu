@@ -29,20 +29,8 @@ HR_FN u64 head_of(const PlainTexts& texts, u64 begin, u64 size, u64 end) {
     return u64{words[1]} << 32 | words[0];
 }
 
-// The bytes of a row's text; none if the row is null, or after the last one.
-struct RowTextPlace {
-    u64 begin, size;
-    bool is_text;
-};
-
-HR_FN RowTextPlace place_of(const PlainTexts& texts, u64 row) {
-    if (row >= texts.rows || !has_text(texts, row)) return {};
-    const u64 begin = text_begin(texts, row);
-    return {begin, text_begin(texts, row + 1) - begin, true};
-}
-
-HR_FN TextOfRow text_of(const PlainTexts& texts, const RowTextPlace& place, u64 end) {
-    const u64 begin = place.begin, size = place.size;
+HR_FN TextOfRow text_of(const PlainTexts& texts, u64 row, u64 end) {
+    const u64 begin = text_begin(texts, row), size = text_begin(texts, row + 1) - begin;
     const u64 tail = size > word_bytes ? word_at(texts, begin + size - word_bytes, end) : 0;
     return {begin, size, head_of(texts, begin, size, end), tail};
 }
@@ -148,13 +136,10 @@ extern "C" __global__ void __launch_bounds__(threads, 6) insert_texts(const __gr
     const u64 end = text_begin(texts, texts.rows);
     firsts.begin(task);
     const bool are_few = firsts.are_few;
-    u64 row = u64{blockIdx.x} * block_rows + threadIdx.x;
-    RowTextPlace next = place_of(texts, row);  // loaded a turn ahead
-    for (u32 turn = 0; turn < TURNS; ++turn, row += threads) {
-        const RowTextPlace place = next;
-        if (turn + 1 < TURNS) next = place_of(texts, row + threads);
-        if (place.is_text && !is_too_small(task)) {
-            const TextOfRow text = text_of(texts, place, end);
+    for (u32 turn = 0; turn < TURNS; ++turn) {
+        const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
+        if (row < texts.rows && has_text(texts, row) && !is_too_small(task)) {
+            const TextOfRow text = text_of(texts, row, end);
             u64 slot = are_few && turn != 0 ? firsts.find(texts, text, end) : no_slot;
             if (slot == no_slot) {
                 slot = insert(task, row, text, end);
