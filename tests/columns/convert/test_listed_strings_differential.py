@@ -54,6 +54,17 @@ def test_many_columns_of_strings(rows: int, columns: int, skew: int, shape: GpuT
     assert set(kernels) == {"convert_listed"}
 
 
+@pytest.mark.parametrize("rows", [3, 64, 130])
+@pytest.mark.parametrize("skew", [0, 3])
+def test_short_strings(rows: int, skew: int, kernels: list[str]) -> None:
+    """Strings of up to eight bytes are copied by words, but not those of a column with a longer one."""
+    words = ["", "1", "No", "Yes", "five5", "éé", "7 bytes", "8 bytes."]
+    for longest in ([], ["nine byte"]):
+        data = _text((rows, skew), rows, 33, words + longest)
+        check(data, header=False, schema=["string"] * 33, skew=skew, shape=LARGER_SHAPE)
+    assert set(kernels) == {"convert_listed"}
+
+
 @pytest.mark.parametrize(
     "options", [{"dtypes": {"c3": "large_string"}}, {"columns": ["c19", "c2", "c7", *(f"c{i}" for i in range(20, 40))]}, {}]
 )

@@ -35,7 +35,7 @@ from tests.structure.gpu.find_kernels_cases import (
 pytestmark = pytest.mark.fibers
 
 SHAPES = [(64, 1), (32, 2), (32, 8)]
-CHUNKS = [(32, 2), (64, 2)]
+CHUNKS = [(32, 2), (64, 4)]
 
 
 hows = st.builds(How, st.sampled_from(SHAPES), st.integers(0, 15), st.sampled_from(ORDERS))
@@ -173,6 +173,20 @@ def test_lenient_quotes_that_are_text(options: dict[str, Any]) -> None:
         how = How((32, 4), turn % 16, ORDERS[turn % len(ORDERS)])
         before, after = ("".join(rng.choices(pieces, k=400)).encode() for _ in range(2))
         data = before[: how.tile - how.skew - 4] + b'\n"a"' + after  # the last quote may be the tile's last byte
+        with_dfa(data, dialect, how)  # compares the roles of all bytes
+
+
+@pytest.mark.parametrize(
+    "options", [{"lenient_quotes": True}, {"quote_char": None}, {"quote_char": None, "escape_char": "\\"}], ids=str
+)
+@pytest.mark.parametrize("far", [0, 70], ids=["every tail leads to one state", "one tail does not"])
+def test_maps_of_tails(far: int, options: dict[str, Any]) -> None:
+    """Tiles all of whose chunks end with 32 bytes that lead every state to one, and a tile with a chunk that does not."""
+    dialect = Dialect(**options)
+    for skew in (0, 7):
+        how = How((32, 4), skew, ("random", skew))
+        line = b'12,"a b"\n345,"c \\"d"\n'
+        data = line * (3 * how.tile // (2 * len(line))) + b'6,"' + b"x" * far + b'"\n' + line * (2 * how.tile // len(line))
         with_dfa(data, dialect, how)  # compares the roles of all bytes
 
 

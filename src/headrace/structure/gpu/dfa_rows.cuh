@@ -82,12 +82,10 @@ HR_FN uint4 with_spares(uint4 bytes, u32 marks, u32 spare, u32 other) {
     u32 words[4] = {bytes.x, bytes.y, bytes.z, bytes.w};
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
-        const u32 found = tile::equals(words[k], tile::repeated(spare));
-        if (found != 0) words[k] ^= (found >> 7) * (spare ^ other);
-        for (u32 left = marks >> (k * 4) & 15; left != 0; left &= left - 1) {
-            const u32 shift = 8 * (static_cast<u32>(__ffs(static_cast<i32>(left))) - 1);
-            words[k] = (words[k] & ~(0xFFu << shift)) | spare << shift;
-        }
+        words[k] ^= (tile::equals(words[k], tile::repeated(spare)) >> 7) * (spare ^ other);
+        // Bit i of four moves to bit 8 i, and fills its byte.
+        const u32 unreal = ((marks >> (k * 4) & 15) * 0x00204081 & 0x01010101) * 0xFF;
+        words[k] = (words[k] & ~unreal) | (tile::repeated(spare) & unreal);
     }
     return {words[0], words[1], words[2], words[3]};
 }

@@ -110,19 +110,22 @@ HR_FN bool run_few(const uint4* chunk, const Steps<count>& steps, Extent extent,
     return true;
 }
 
+// Extend a map by 16 bytes at `place` of the tile.
+template <bool whole, u32 count>
+HR_FN void map_vector(Map<count>& map, const uint4& vector, const Steps<count>& steps, Extent extent, i32 place) {
+    const u32 words[4] = {vector.x, vector.y, vector.z, vector.w};
+#pragma unroll
+    for (u32 k = 0; k < 16; ++k)
+        map.step(steps.template at<whole>(words[k / 4], k % 4, extent, place + static_cast<i32>(k)));
+}
+
 // Return the state map of a chunk of `rows` vectors. The first vector runs from every state. If all lanes then have few
 // distinct states (usually inside quotes, outside, and in a comment), only those run through the rest.
 template <bool whole, u32 rows, u32 count>
 HR_FN u64 map_of(const uint4* chunk, const Steps<count>& steps, Extent extent) {
     Map<count> map;
-    const i32 begin = static_cast<i32>(threadIdx.x * rows * 16);
     const auto run_all = [&](u32 row) {
-        const uint4 vector = chunk[row];
-        const u32 words[4] = {vector.x, vector.y, vector.z, vector.w};
-        const i32 place = begin + static_cast<i32>(row * 16);
-#pragma unroll
-        for (u32 k = 0; k < 16; ++k)
-            map.step(steps.template at<whole>(words[k / 4], k % 4, extent, place + static_cast<i32>(k)));
+        map_vector<whole>(map, chunk[row], steps, extent, static_cast<i32>((threadIdx.x * rows + row) * 16));
     };
     run_all(0);
     u64 found = map.nibbles();

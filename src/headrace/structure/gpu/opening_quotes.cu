@@ -66,6 +66,14 @@ struct LookedAt {
         while (at < size && text[at] == dialect.quote) ++at;
         return at;
     }
+    // Return a byte, or no_byte outside of the text.
+    __device__ u32 byte_at(i64 at) const { return at >= 0 && static_cast<u64>(at) < size ? text[at] : u32{no_byte}; }
+    // Return whether a byte is a plain delimiter. Bytes outside of the text are such, too.
+    __device__ bool is_delimiter(u32 byte) const {
+        const u32 line_end = dialect.universal ? u32{'\n'} : dialect.line_end[0];
+        return byte == no_byte || byte == dialect.separator[0] || byte == line_end ||
+               (dialect.universal && byte == '\r');
+    }
     // Whether byte masks find all delimiters: they have one byte each, and nothing may stand around them.
     __device__ bool has_plain_delimiters() const {
         const u8 line_end = dialect.universal ? u8{'\n'} : dialect.line_end[0];
@@ -100,25 +108,25 @@ struct OwnRuns {
         const i64 at = static_cast<i64>(number * thread_bytes) - skew;
         first = static_cast<u64>(at);
         const u8 none = static_cast<u8>(all.dialect.quote ^ 1);
+        const u32 before = all.byte_at(at - 1), after = all.byte_at(at + i64{thread_bytes});
+        const bool whole = at >= 0 && static_cast<u64>(at) + thread_bytes <= all.size;
         uint4 vectors[4];
 #pragma unroll
         for (u32 v = 0; v < 4; ++v) {
             const i64 from = at + v * 16;
-            const bool whole = from >= 0 && static_cast<u64>(from) + 16 <= all.size;
             vectors[v] = whole ? *reinterpret_cast<const uint4*>(all.text + from)
                                : edge_vector(all.text, all.size, from, none, none);
         }
         const u64 quotes = bits_of(vectors, all.dialect.quote);
         if (quotes == 0) return;
-        const bool after_quote = at > 0 && all.text[at - 1] == all.dialect.quote;
-        begins = quotes & ~(quotes << 1 | (after_quote ? 1 : 0));
+        begins = quotes & ~(quotes << 1 | (before == all.dialect.quote ? 1 : 0));
         const bool plain = all.has_plain_delimiters();
         const u64 delimiters = plain ? delimiters_of(all, vectors, at) : 0;
-        // Most runs have one quote, whose neighbours are in these bytes, too.
-        const u64 single = plain ? begins & ~(quotes >> 1) & ~(u64{1} << 63 | 1) : 0;
+        // Most runs have one quote.
+        const u64 single = plain ? begins & ~(quotes >> 1 | last_if(after == all.dialect.quote)) : 0;
         odd = single;
-        closing = single & delimiters >> 1;
-        opening = single & ~closing & delimiters << 1;
+        closing = single & (delimiters >> 1 | last_if(all.is_delimiter(after)));
+        opening = single & ~closing & (delimiters << 1 | (all.is_delimiter(before) ? 1 : 0));
         for (u64 left = begins & ~single; left != 0; left &= left - 1)
             classify(all, quotes, delimiters, plain, left & (0 - left));
     }
@@ -153,6 +161,8 @@ private:
         const u64 all = __brevll(decisive());
         return __brevll(((__brevll(closing) << 1) + ~all) & all);
     }
+
+    static __device__ u64 last_if(bool is_set) { return static_cast<u64>(is_set) << (thread_bytes - 1); }
 
     // Return the delimiters, of one byte each. Bytes outside of the text are such, too.
     static __device__ u64 delimiters_of(const LookedAt& all, const uint4 (&vectors)[4], i64 at) {

@@ -12,7 +12,8 @@
 // | composed before it    (O, Q)  (Q, O)  (Q, O)
 // | state before it       O       Q       Q        so the line end in the second chunk ends no record
 // Running every state costs less than it seems, because runs converge. After 16 bytes usually two distinct states are
-// left, inside and outside quotes (dfa_runs.cuh).
+// left, inside and outside quotes (dfa_runs.cuh). Without quotes, or with lenient ones, the last 32 bytes of a chunk
+// usually lead every state to the same one. Then no other bytes of the text are read for the map.
 //
 // Bytes moved: the text twice; half as many bytes of masks; 4 or 8 bytes a chunk written and read; 2 or 4 KiB of tables
 // a tile, from the cache. Operations a byte with 8 states: 5 for the map if two states are left, 6 if three are, else
@@ -86,8 +87,7 @@ struct Staged {
         const uint4* const from = reinterpret_cast<const uint4*>(text_marks) + u64{blockIdx.x} * (tile_bytes / 128);
         for (u32 i = threadIdx.x; text_marks != nullptr && i < tile_bytes / 128; i += threads)
             tile::copy_async(&marks[i], from + i);
-        for (u32 i = threadIdx.x; i < sizeof steps / 8; i += threads)
-            reinterpret_cast<u64*>(&steps)[i] = reinterpret_cast<const u64*>(tables->group_of)[i];
+        stage_steps(tables);
         tile::wait_for_copies();
         if (text_marks != nullptr) {
             __syncthreads();  // others have copied the marks of this thread's vectors
@@ -100,6 +100,10 @@ struct Staged {
         __syncthreads();
         return extent;
     }
+    HR_MEMBER void stage_steps(const Tables* tables) {
+        for (u32 i = threadIdx.x; i < sizeof steps / 8; i += threads)
+            reinterpret_cast<u64*>(&steps)[i] = reinterpret_cast<const u64*>(tables->group_of)[i];
+    }
     // Once the tile has been read: the roles of 32 bytes, and their spaces if padding is dropped.
     HR_MEMBER DfaRoles roles(u32 word) const { return bits_as<DfaRoles>(vector[place_of(2 * word)]); }
     HR_MEMBER u32 spaces(u32 word) const { return vector[place_of(2 * word + 1)].x; }
@@ -110,6 +114,30 @@ struct Staged {
 };
 
 #if HR_STATES <= 16
+// Compute the maps of a tile's chunks from their last 32 bytes alone. Return whether these are the chunks' maps. So it
+// is if each leads all states to one: if lenient quotes open or close a field there.
+// | text     ,"one two"⏎7,"three    from inside and outside quotes, ⏎ ends a record, and the last byte is inside
+HR_FN bool map_tails(Staged& staged, const u8* text, i64 first, const Tables* tables, const u16* marks, u64& map) {
+    constexpr u32 tail = 2;
+    const u32 begin = (threadIdx.x + 1) * rows - tail;
+    staged.stage_steps(tables);
+    uint4 vectors[tail];
+#pragma unroll
+    for (u32 i = 0; i < tail; ++i) {
+        vectors[i] = reinterpret_cast<const uint4*>(text + first)[begin + i];
+        if (marks == nullptr) continue;
+        const u32 unreal = marks[u64{blockIdx.x} * (tile_bytes / 16) + begin + i];
+        vectors[i] = with_spares(vectors[i], unreal, tables->spare, tables->other);
+    }
+    __syncthreads();
+    Map<count> all;
+#pragma unroll
+    for (u32 i = 0; i < tail; ++i) map_vector<true>(all, vectors[i], staged.steps, {}, 0);
+    map = all.nibbles();
+    const u64 one_state = (map & 15) * (~u64{0} / 15);
+    return __syncthreads_and((map ^ one_state) << (64 - 4 * count) == 0) != 0;
+}
+
 // `before`: for each thread of all blocks, the map of the tile's bytes before its chunk, four bits a state. `maps`: the
 // map of each tile, 64 bits. `marks`: as in Staged::stage; `other`: as in summarize_plain.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
@@ -119,10 +147,17 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     __shared__ u64 words[warps];
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
-    const Extent extent = staged.stage(text, bytes, static_cast<i64>(blockIdx.x) * tile_bytes - skew, tables, marks);
-    const uint4* const chunk = staged.vector + threadIdx.x * pitch;
-    const u64 map = Staged::is_whole(extent) ? map_of<true, rows>(chunk, staged.steps, extent)
-                                             : map_of<false, rows>(chunk, staged.steps, extent);
+    const i64 first = static_cast<i64>(blockIdx.x) * tile_bytes - skew;
+    const bool is_whole = first >= 0 && static_cast<u64>(first) + tile_bytes <= bytes;
+    // Without lenient quotes, states inside and outside quotes seldom lead to one.
+    const bool converges = marks != nullptr || tables->quote == no_byte;
+    u64 map = 0;
+    if (!converges || !is_whole || !map_tails(staged, text, first, tables, marks, map)) {
+        const Extent extent = staged.stage(text, bytes, first, tables, marks);
+        const uint4* const chunk = staged.vector + threadIdx.x * pitch;
+        map = is_whole ? map_of<true, rows>(chunk, staged.steps, extent)
+                       : map_of<false, rows>(chunk, staged.steps, extent);
+    }
     const u64 upto = tile::scan_warp<Join>(map);
     const u64 lane_before = tile::shuffle_up(upto, 1);
     const tile::WarpPrefix<u64> block = tile::scan_warps<Join, threads>(tile::shuffle(upto, tile::lanes - 1), words);

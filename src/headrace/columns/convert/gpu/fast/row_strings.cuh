@@ -27,20 +27,6 @@ HR_FN void put_offset(const RowColumn& column, u64 row, u64 value) {
     store_offset(reinterpret_cast<void*>(column.offsets_or_rules), column.flags & ROW_LONG_OFFSETS, row, value);
 }
 
-// Stores bytes [skew, size) of a stream, whose word 0 belongs at `to`, a multiple of 4. `skew` is less than 4.
-HR_FN void put_stream(const u8* stream, u8* to, u32 skew, u32 size) {
-    const u32 whole = size & ~3u, lane = tile::lane();
-#pragma unroll 1
-    for (u32 at = 4 * (lane + (skew != 0 ? 1 : 0)); at < whole; at += 4 * tile::lanes) {
-        *tile::in_global(reinterpret_cast<u32*>(to + at)) = *reinterpret_cast<const u32*>(stream + at);
-    }
-    // Bytes of the partial words at both ends, one per lane.
-    const u32 at = lane < 4 ? lane : whole + lane - 4;
-    const bool in_first_word = lane < 4 && skew != 0 && at >= skew,
-               in_last_word = lane - 4 < 4 && (whole != 0 || skew == 0);
-    if ((in_first_word || in_last_word) && at < size) *tile::in_global(to + at) = stream[at];
-}
-
 // A row's string: staged bytes, and the number of string bytes in its 32 rows before it and up to its end.
 struct RowString {
     u32 begin, raw;

@@ -325,34 +325,28 @@ struct ListedFields {
     u64* begins;  // first byte of each record, and of the one that would follow
 };
 
-// Lists the fields of a window. `begin`: staged byte of the record that is open at the window's begin. Returns that of
-// the next window. `longest`: of this thread's ends.
+// Lists the fields of a window, a record a warp. `begin`: staged byte of the record that is open at the window's begin.
+// Returns that of the next window. `longest`: of this thread's ends.
 HR_FN i32 list_fields_of(const ConvertMemory& memory, const ConvertTask& task, const ListedFields& listed, i32 begin,
                          i32& longest) {
     const ConvertTile& tile = memory.tile;
-    const u32 before = tile.entry.column + memory.window.first, count = memory.window.count;
-    u16* const ends = listed.ends + tile.entry.record * task.width + before;
+    const u32 before = tile.entry.column + memory.window.first, count = memory.window.count, width = task.width;
+    u16* const ends = listed.ends + tile.entry.record * width + before;
     u64* const begins = listed.begins + tile.entry.record;
-    // Returns where the record of a field begins: the k-th of the tile.
-    const auto begin_of = [&](u32 slot, u32 k, u32 column) {
-        return k != 0 && column <= slot ? memory.places[slot - column] + 1 : begin;
-    };
-    const u32 more = threads / task.width, more_columns = threads % task.width;
-    u32 k = (before + threadIdx.x) / task.width, column = before + threadIdx.x - k * task.width;
-    for (u32 slot = threadIdx.x; slot < count; slot += threads) {
-        const i32 place = memory.places[slot + 1], end = place - begin_of(slot, k, column);
-        longest = max(longest, end);
-        ends[slot] = static_cast<u16>(end);
-        if (column + 1 == task.width) begins[k + 1] = tile_position(tile, static_cast<u32>(place) + 1);
-        k += more;
-        column += more_columns;
-        if (column >= task.width) {
-            column -= task.width;
-            ++k;
+    // Returns where the tile's k-th record begins. The field at `slot` of the window is its first one.
+    const auto begin_of = [&](u32 k, i32 slot) { return k != 0 && slot >= 0 ? memory.places[slot] + 1 : begin; };
+    const u32 last = (before + count) / width;
+    for (u32 k = before / width + tile::warp(); k <= last; k += threads / tile::lanes) {
+        const i32 first = static_cast<i32>(k * width - before), own = begin_of(k, first);
+        const u32 next = static_cast<u32>(first) + width;
+        for (u32 slot = static_cast<u32>(max(first, 0)) + tile::lane(); slot < min(next, count); slot += tile::lanes) {
+            const i32 end = memory.places[slot + 1] - own;
+            longest = max(longest, end);
+            ends[slot] = static_cast<u16>(end);
         }
+        if (next <= count && tile::lane() == 0) begins[k + 1] = tile_position(tile, memory.places[next] + 1u);
     }
-    const u32 last = (before + count) / task.width;
-    return begin_of(count, last, before + count - last * task.width);
+    return begin_of(last, static_cast<i32>(last * width - before));
 }
 
 // Lists the fields of a text without quotes. Tiles with irregular records, invalid UTF-8, or records of 64 KB and more

@@ -1,7 +1,7 @@
 // Converts texts of many columns, all strings, whose fields list_fields (convert.cu) has listed. A tile of few records
 // has few bytes of each column, so that its stores would be short. Here a block takes 64 records of up to 64 columns.
-// It stages their ends and their text. Then a warp takes a column, and a lane two of its records. So offsets and bytes
-// of a column are stored as whole sectors.
+// It stages their ends and their text. Then a warp takes a column, and a lane two adjacent records. So offsets and
+// bytes of a column are stored as whole sectors.
 //
 // Bytes moved: the text, the list of ends twice, and the result once.
 #include "columns/convert/gpu/convert_task.hpp"
@@ -96,17 +96,25 @@ struct StripMemory {
     u16 ends[group_rows * record_ends];
 };
 
-// Fields [first, end) of records, and records likewise.
+// Fields [first, end) of records.
 struct Strip {
     u32 first, end;
-    u64 first_record, end_record;
+    u64 first_record;
+    u32 records;
+    bool is_last;  // no record follows
+};
+
+// The begins of a lane's two records, in shared memory if all texts of the strip are there.
+struct StripTexts {
+    const u8* begins[2];
+    bool are_staged;
 };
 
 // Copies the ends of a strip's fields to shared memory, a record a warp. Entry k of a record is where column k - 1
 // ends, 0xFFFF for none. No field follows one that ends at 0xFFFF, since list_fields declines longer records.
 HR_FN void stage_ends(StripMemory& memory, const FieldTexts& text, const Strip& strip) {
     constexpr u32 steps = (record_ends + tile::lanes - 1) / tile::lanes, together = 4;
-    const u32 records = static_cast<u32>(strip.end_record - strip.first_record), count = strip.end - strip.first + 1;
+    const u32 records = strip.records, count = strip.end - strip.first + 1;
     const u16* from = text.ends + (strip.first_record + tile::warp()) * text.width + strip.first - 1 + tile::lane();
     const bool begins_record = strip.first == 0 && tile::lane() == 0;  // no end precedes it
 #pragma unroll 1
@@ -131,15 +139,16 @@ HR_FN void stage_ends(StripMemory& memory, const FieldTexts& text, const Strip& 
     }
 }
 
-// Copies a strip's text to shared memory. Sets `texts` to the begins of this lane's two records, in shared memory. A
-// record that has no place there, or lies at the text's edge, is read from the text.
-HR_FN void stage_text(StripMemory& memory, const FieldTexts& text, const Strip& strip, const u8* (&texts)[2]) {
+// Copies a strip's text to shared memory. A record that has no place there, or lies at the text's edge, is read from
+// the text.
+HR_FN StripTexts stage_text(StripMemory& memory, const FieldTexts& text, const Strip& strip) {
+    StripTexts texts{{}, true};
     const u64 text_begin = reinterpret_cast<u64>(text.bytes), text_end = text_begin + text.size;
     u32 used = 0;  // pieces
 #pragma unroll
     for (u32 half = 0; half < 2; ++half) {
-        const u32 r = half * tile::lanes + tile::lane();
-        const bool is_record = strip.first_record + r < strip.end_record;
+        const u32 r = 2 * tile::lane() + half;
+        const bool is_record = r < strip.records;
         const u64 record = is_record ? text_begin + text.begins[strip.first_record + r] : text_begin;
         const u16* const ends = memory.ends + r * record_ends;
         const u64 begin = record + (is_record ? (ends[0] + 1u) % 0x10000 : 0);
@@ -151,7 +160,8 @@ HR_FN void stage_text(StripMemory& memory, const FieldTexts& text, const Strip& 
         const u32 pieces = is_staged ? wanted : 0;
         used += tile::shuffle(inclusive, tile::lanes - 1);
         uint4* const to = memory.text + place;
-        texts[half] =
+        texts.are_staged = __all_sync(tile::all_lanes, texts.are_staged && (is_staged || wanted == 0)) != 0;
+        texts.begins[half] =
             pieces != 0 ? reinterpret_cast<const u8*>(to) - first + record : reinterpret_cast<const u8*>(record);
 #pragma unroll 1
         for (u32 i = 0; i < tile::lanes / warps; ++i) {
@@ -162,6 +172,7 @@ HR_FN void stage_text(StripMemory& memory, const FieldTexts& text, const Strip& 
             for (u32 k = tile::lane(); k < count; k += tile::lanes) tile::copy_async(memory.text + at + k, from + k);
         }
     }
+    return texts;
 }
 
 // Copies a lane's bytes. Four loads precede their stores.
@@ -178,65 +189,97 @@ HR_FN void copy_field(u8* to, const u8* from, u32 n) {
     }
 }
 
-// Stores bytes [skew, end) of `packed` at an aligned address, a word a lane.
-HR_FN void store_packed(u8* to, const u8* packed, u32 skew, u32 end) {
-#pragma unroll 1
-    for (u32 at = 4 * tile::lane(); at < end; at += 4 * tile::lanes) {
-        if (at >= skew && at + 4 <= end) {
-            *tile::in_global(reinterpret_cast<u32*>(to + at)) = *reinterpret_cast<const u32*>(packed + at);
-            continue;
-        }
+constexpr u32 short_field = 8;
+
+// Copies a lane's bytes from shared memory, at most short_field.
+HR_FN void copy_short(u8* to, const StripMemory& memory, const u8* from, u32 n) {
+    if (n == 0) return;
+    const u32 at = static_cast<u32>(from - reinterpret_cast<const u8*>(memory.text));
+    const u32* const staged = reinterpret_cast<const u32*>(memory.text) + at / 4;
+    const u32 last = (at % 4 + n - 1) / 4;  // word after which no text may be staged
+    const u32 third = staged[min(2u, last)], second = staged[min(1u, last)];
+    const u32 words[short_field / 4] = {__funnelshift_r(staged[0], second, 8 * at),
+                                        __funnelshift_r(second, third, 8 * at)};
 #pragma unroll
-        for (u32 k = at; k < at + 4; ++k) {
-            if (k >= skew && k < end) *tile::in_global(to + k) = packed[k];
-        }
+    for (u32 k = 0; k < short_field; ++k) {
+        if (k < n) to[k] = static_cast<u8>(words[k / 4] >> (k % 4 * 8));
     }
 }
 
-// Converts a warp's column of a strip. `texts`: of stage_text. `offset`: of the first string. `is_last`: no group
-// follows.
-HR_FN void convert_column(StripMemory& memory, const ConvertColumn& column, const Strip& strip,
-                          const u8* const (&texts)[2], u64 offset, bool is_last) {
-    const bool keeps_empty = !(column.flags & CONVERT_EMPTY_IS_NULL), is_long = column.width == 8;
-    const NullTexts nulls = null_texts(column);
-    u8* const values = column.values + offset;
+// A lane's two strings of a column: where their texts begin, their bytes, and the bytes of the column before them.
+struct StringPair {
     const u8* from[2];
-    u32 sizes[2], places[2], total = 0;
-#pragma unroll
-    for (u32 half = 0; half < 2; ++half) {
-        const u32 r = half * tile::lanes + tile::lane();
-        const u64 record = strip.first_record + r;
-        const bool is_record = record < strip.end_record;
-        const u16* const ends = memory.ends + r * record_ends + (column.position - strip.first);
-        const u32 first = is_record ? (ends[0] + 1u) % 0x10000 : 0, n = is_record ? ends[1] - first : 0;
-        from[half] = texts[half] + first;
-        const bool is_null_text = n != 0 && may_be_null(nulls, n) && is_null(nulls, from[half], n);
-        const bool is_value = is_record && (n != 0 || keeps_empty) && !is_null_text;
-        const u32 present = __ballot_sync(tile::all_lanes, is_value);
-        sizes[half] = is_value ? n : 0;
-        const u32 inclusive = tile::scan_warp<Sum<u32>>(sizes[half]);
-        places[half] = total + inclusive - sizes[half];
-        if (is_record) store_offset(column.offsets, is_long, record, offset + places[half]);
-        if (is_record && tile::lane() == 0) *tile::in_global(column.validity + record / 32) = present;
-        total += tile::shuffle(inclusive, tile::lanes - 1);
-    }
-    if (is_last && tile::lane() == 0) store_offset(column.offsets, is_long, strip.end_record, offset + total);
-    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(values) % 4);
-    u8* const packed = reinterpret_cast<u8*>(memory.packed[tile::warp()]);
+    u32 sizes[2], places[2];
+};
+
+// Copies a warp's strings to `to`, one after the other. `total`: their bytes.
+HR_FN void copy_strings(StripMemory& memory, const StringPair& own, u8* to, u32 total, bool are_staged) {
     constexpr u32 window = packed_bytes - 4;
+    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) % 4);
+    u8* const packed = reinterpret_cast<u8*>(memory.packed[tile::warp()]);
+    const bool are_short = total <= window && own.sizes[0] <= short_field && own.sizes[1] <= short_field;
+    const bool by_words = __all_sync(tile::all_lanes, are_staged && are_short) != 0;
 #pragma unroll 1
     for (u32 begin = 0; begin < total; begin += window) {
         const u32 end = min(total, begin + window);
 #pragma unroll
         for (u32 half = 0; half < 2; ++half) {
-            const u32 first = max(places[half], begin), last = min(places[half] + sizes[half], end);
-            if (first >= last) continue;
-            copy_field(packed + skew + first - begin, from[half] + first - places[half], last - first);
+            const u32 place = own.places[half], size = own.sizes[half];
+            if (by_words) {
+                copy_short(packed + skew + place, memory, own.from[half], size);
+                continue;
+            }
+            const u32 first = max(place, begin), last = min(place + size, end);
+            if (first < last) copy_field(packed + skew + first - begin, own.from[half] + first - place, last - first);
         }
         __syncwarp();
-        store_packed(values - skew + begin, packed, skew, skew + end - begin);
+        put_stream(packed, to - skew + begin, skew, skew + end - begin);
         __syncwarp();  // the next bytes are packed over these
     }
+}
+
+// Stores which of the strip's records have a value, a word a lane. `present`: bit k is record 2 k, then 2 k + 1.
+HR_FN void put_present(u32* validity, const Strip& strip, const u32 (&present)[2]) {
+    const u32 own = (tile::lane() % 2 == 0 ? present[0] : present[1]) >> (tile::lane() / 2);
+    const u32 first = __ballot_sync(tile::all_lanes, (own & 1) != 0);
+    const u32 second = __ballot_sync(tile::all_lanes, (own >> (tile::lanes / 2) & 1) != 0);
+    if (tile::lane() * tile::lanes >= strip.records) return;
+    *tile::in_global(validity + strip.first_record / 32 + tile::lane()) = tile::lane() == 0 ? first : second;
+}
+
+// Converts a warp's column of a strip. `offset`: of the first string.
+HR_FN void convert_column(StripMemory& memory, const ConvertColumn& column, const Strip& strip, const StripTexts& texts,
+                          u64 offset) {
+    const bool keeps_empty = !(column.flags & CONVERT_EMPTY_IS_NULL), is_long = column.width == 8;
+    const NullTexts nulls = null_texts(column);
+    StringPair own;
+    u32 present[2];
+#pragma unroll
+    for (u32 half = 0; half < 2; ++half) {
+        const u32 r = 2 * tile::lane() + half;
+        const bool is_record = r < strip.records;
+        const u16* const ends = memory.ends + r * record_ends + (column.position - strip.first);
+        const u32 first = is_record ? (ends[0] + 1u) % 0x10000 : 0, n = is_record ? ends[1] - first : 0;
+        own.from[half] = texts.begins[half] + first;
+        const bool is_null_text = n != 0 && may_be_null(nulls, n) && is_null(nulls, own.from[half], n);
+        const bool is_value = is_record && (n != 0 || keeps_empty) && !is_null_text;
+        present[half] = __ballot_sync(tile::all_lanes, is_value);
+        own.sizes[half] = is_value ? n : 0;
+    }
+    const u32 until = tile::scan_warp<Sum<u32>>(own.sizes[0] + own.sizes[1]);
+    const u32 total = tile::shuffle(until, tile::lanes - 1);
+    own.places[1] = until - own.sizes[1];
+    own.places[0] = own.places[1] - own.sizes[0];
+    const u64 record = strip.first_record + 2 * tile::lane();
+#pragma unroll
+    for (u32 half = 0; half < 2; ++half) {
+        if (2 * tile::lane() + half < strip.records)
+            store_offset(column.offsets, is_long, record + half, offset + own.places[half]);
+    }
+    if (strip.is_last && tile::lane() == 0)
+        store_offset(column.offsets, is_long, strip.first_record + strip.records, offset + total);
+    put_present(column.validity, strip, present);
+    copy_strings(memory, own, column.values + offset, total, texts.are_staged);
 }
 
 // Returns the number of columns, from the first one on, within `fields` consecutive fields. It is at least one.
@@ -270,18 +313,18 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const u32 fitting = most < warps ? most : most / warps * warps;
     for (u32 at = begin, count; at < end; at += count) {
         count = columns_within(columns + at, end - at, fitting);
-        const Strip strip{columns[at].position, columns[at + count - 1].position + 1, first, last};
-        const u8* texts[2];
+        const Strip strip{columns[at].position, columns[at + count - 1].position + 1, first,
+                          static_cast<u32>(last - first), last == rows};
         stage_ends(memory, text, strip);
         __syncthreads();
-        stage_text(memory, text, strip, texts);
+        const StripTexts texts = stage_text(memory, text, strip);
         tile::wait_for_copies();
         __syncthreads();
 #pragma unroll 1
         for (u32 number = at + tile::warp(); number < at + count; number += warps) {
             const ConvertColumn& column = columns[number];
             const u64 offset = sums[u64{group} * strings + number];
-            convert_column(memory, column, strip, texts, offset, last == rows);
+            convert_column(memory, column, strip, texts, offset);
         }
         __syncthreads();  // the next strip is staged over this one
     }
