@@ -39,7 +39,8 @@ def test_mains_of_kernels_have_the_same_bytes(request):
         delta = columns_of([(draw.randrange(2000), draw.choice(["Bonn", "Rome", None, f"city {count}"])) for _ in range(count)])
         rows += count
         runs = RowRuns.of_runs([0], [rows])
-        host = host.merged(delta.__getitem__, runs, None, Context(threads=2))
+        with host.merging(delta.__getitem__, runs, None, Context(threads=2)) as merging:
+            host = merging.main()
         merged = {name: merge_with(kernels, launcher, device.columns[name], encode(delta[name]), slice_rows=64) for name in delta}
         device = Main(merged, runs)
         assert content(device) == content(host)

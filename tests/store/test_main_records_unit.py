@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from threading import Event
+from time import sleep
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 import headrace
 from headrace.core.buffer import copy_of
@@ -54,5 +57,43 @@ def test_the_columns_of_a_file_are_parts_of_its_memory_and_no_merge_keeps_them()
         return [file.address <= part.address < file.address + file.nbytes for part in buffers_of(main.columns)]
 
     assert in_file(again).count(False) == 1  # decimals, which Arrow aligns to 8 bytes
-    later = again.merged(lambda name: wanted.columns[name], RowRuns.of_runs([0], [300]), None, Context(threads=1))
+    with again.merging(lambda name: wanted.columns[name], RowRuns.of_runs([0], [300]), None, Context(threads=1)) as merging:
+        later = merging.main()
     assert not any(in_file(later)) and len(later.rows) == 300
+
+
+def test_a_merged_column_is_written_while_the_next_one_is_merged():
+    wanted = headrace.read_csv(b"first,second\n3,x\n1,y\n")
+    main = Main({name: encode(column) for name, column in wanted.columns.items()}, RowRuns.of_runs([0], [2]))
+    has_first = Event()
+
+    def delta_of(name):
+        assert name == "first" or has_first.wait(60)
+        return wanted.columns[name]
+
+    with main.merging(delta_of, RowRuns.of_runs([0], [4]), None, Context(threads=4)) as merging:
+        records = merging.records(wanted.schema)
+        found = [next(records) for _ in range(3)]
+        has_first.set()
+        found += records
+        merged = merging.main()
+    assert [record.parts for record in found] == [record.parts for record in merged.records()]
+    assert {name: decode(column).to_pylist() for name, column in merged.columns.items()} == {
+        "first": [3, 1, 3, 1],
+        "second": ["x", "y", "x", "y"],
+    }
+
+
+def test_an_error_of_a_write_ends_the_merge_of_other_columns():
+    wanted = headrace.read_csv(b"a,b,c,d\n3,x,5,y\n")
+    main = Main({name: encode(column) for name, column in wanted.columns.items()}, RowRuns.of_runs([0], [1]))
+    began = []
+
+    def delta_of(name):
+        began.append(name)
+        sleep(0.2)
+        return wanted.columns[name]
+
+    with pytest.raises(OSError, match="full"), main.merging(delta_of, RowRuns.of_runs([0], [2]), None, Context(threads=1)):
+        raise OSError("full")
+    assert len(began) < 4

@@ -17,14 +17,17 @@ Bytes = PickleBuffer | bytes
 
 def reduced(column: Column, protocol: int) -> tuple[Callable[..., Column], tuple[Any, ...]]:
     """Return what `pickle` needs to rebuild `column`. From protocol 5 on, buffers are not copied."""
-
-    def packed(part: Any) -> Bytes:
-        view = memoryview(part).cast("B")
-        return PickleBuffer(view) if protocol >= 5 else bytes(view)
-
     column = column.to("cpu").compact()
     own = sliced_parts(column, part_of_host)
-    return _remade, (own.shape, [None if part is None else packed(part) for part in own.parts])
+    return _remade, (own.shape, [packed(part, protocol) for part in own.parts])
+
+
+def packed(part: Any, protocol: int) -> Bytes | None:
+    """Return the bytes of a buffer for `pickle`; None for None."""
+    if part is None:
+        return None
+    view = memoryview(part).cast("B")
+    return PickleBuffer(view) if protocol >= 5 else bytes(view)
 
 
 def _remade(shape: tuple[Any, ...], parts: list[Bytes | None]) -> Column:

@@ -379,9 +379,10 @@ class StoreEngine:
             if not (before.delta_rows or before.removed_rows or before.is_altered):
                 return False
             first_sequence = 0 if self.folder is None else self.folder.begin_merge()
-        main = before.merged_main(self.rules.context, self.rules.merge_context)
-        if self.folder is not None:
-            self.folder.write_main(main.records())
+        with before.merging_main(self.rules.context, self.rules.merge_context) as merging:
+            if self.folder is not None:
+                self.folder.write_main(merging.records(before.schema))
+            main = merging.main()
         with self._waiters, self._write_lock:
             self._show_written()
             if self.folder is not None:

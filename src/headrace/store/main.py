@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate, pairwise
@@ -23,7 +25,7 @@ from headrace.store.checked_column import check_column
 from headrace.store.dictionary.encode import encode
 from headrace.store.dictionary.encoded_column import EncodedColumn
 from headrace.store.dictionary.items import empty_column
-from headrace.store.dictionary.merge_columns import merge_columns_of
+from headrace.store.dictionary.merge_columns import merging_columns
 from headrace.store.dictionary.packing import codes_of
 from headrace.store.dictionary.plain import column_of_nulls
 from headrace.store.files.main_file import MainRecord
@@ -115,24 +117,23 @@ class Main:
             self._places[name] = places
         return self._places[name]
 
-    def merged(self, delta_of: Callable[[str], Column], rows: RowRuns, keep: Any, context: Context) -> Main:
-        """Return a main of these rows and then those of a delta, on the host or the context's GPU, with the same bits.
+    @contextmanager
+    def merging(self, delta_of: Callable[[str], Column], rows: RowRuns, keep: Any, context: Context) -> Iterator[MergingMain]:
+        """Merge these rows and then those of a delta during the body, on the host or the context's GPU, with the same bits.
+
+        So columns are written while others are merged.
 
         `delta_of`: returns the column of the delta with a name.
         `keep`: mask of the rows of both that remain, an array of bools; None for all rows.
         """
-        columns = merge_columns_of(self.columns, delta_of, keep, context)
-        return Main(columns, rows if keep is None else RowRuns.of_numbers(rows.numbers()[keep]))
+        remaining = rows if keep is None else RowRuns.of_numbers(rows.numbers()[keep])
+        with merging_columns(self.columns, delta_of, keep, context) as columns:
+            yield MergingMain(columns, remaining)
 
     def records(self) -> Iterator[MainRecord]:
         """Yield the records of the main's file."""
-        described = _described({name: column.type for name, column in self.columns.items()})
-        text = json.dumps({"columns": described, "rows": len(self.rows)}, ensure_ascii=False)
-        yield MainRecord(RecordKind.MAIN, (text.encode(),))
-        runs = self.rows.starts, np.diff(self.rows.places)
-        yield MainRecord(RecordKind.ROWS, tuple(np.ascontiguousarray(part, "<u8").tobytes() for part in runs))
-        for column in self.columns.values():
-            yield MainRecord(RecordKind.COLUMN, _parts(column))
+        types = {name: column.type for name, column in self.columns.items()}
+        return _records(types, self.rows, self.columns.values())
 
     @classmethod
     def of_records(cls, records: Sequence[MainRecord], schema: Mapping[str, DataType]) -> Main:
@@ -156,6 +157,32 @@ class Main:
             for (name, type_), record in zip(schema.items(), columns, strict=True)
         }
         return cls(UnreadColumns(readers), rows)
+
+
+@dataclass(frozen=True, slots=True)
+class MergingMain:
+    """A main whose columns other threads are merging."""
+
+    _columns: Mapping[str, Future[EncodedColumn]]
+    _rows: RowRuns
+
+    def records(self, types: Mapping[str, DataType]) -> Iterator[MainRecord]:
+        """Yield the records of the main's file, each column when it is merged. `types`: type of each column."""
+        return _records(types, self._rows, (self._columns[name].result() for name in types))
+
+    def main(self) -> Main:
+        """Return the main when all columns are merged."""
+        return Main({name: column.result() for name, column in self._columns.items()}, self._rows)
+
+
+def _records(types: Mapping[str, DataType], rows: RowRuns, columns: Iterable[EncodedColumn]) -> Iterator[MainRecord]:
+    """Yield the records of a main's file."""
+    text = json.dumps({"columns": _described(types), "rows": len(rows)}, ensure_ascii=False)
+    yield MainRecord(RecordKind.MAIN, (text.encode(),))
+    runs = rows.starts, np.diff(rows.places)
+    yield MainRecord(RecordKind.ROWS, tuple(np.ascontiguousarray(part, "<u8").tobytes() for part in runs))
+    for column in columns:
+        yield MainRecord(RecordKind.COLUMN, _parts(column))
 
 
 def _described(schema: Mapping[str, DataType]) -> list[dict[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from headrace.core.prefix import Prefix
 from headrace.encode.texts import as_dictionary
 from headrace.store.change import Change
 from headrace.store.dictionary.decode import decode, dictionary_column
-from headrace.store.main import Main
+from headrace.store.main import Main, MergingMain
 from headrace.store.row_runs import RowRuns
 from headrace.store.schema_change import SchemaChange
 
@@ -214,13 +215,13 @@ class StoreState:
             begin = end
         return found
 
-    def merged_main(self, context: Context, merge_context: Context) -> Main:
-        """Return a main of all rows that are not removed (Krueger et al. 2011, section 2.2), merged in the second context."""
+    def merging_main(self, context: Context, merge_context: Context) -> AbstractContextManager[MergingMain]:
+        """Merge all rows that are not removed (Krueger et al. 2011, section 2.2) in the second context, during the body."""
 
         def delta_of(name: str) -> Column:
             return self._joined(name, self._parts(name), context)
 
-        return self.main.merged(delta_of, self.rows, self.keep, merge_context)
+        return self.main.merging(delta_of, self.rows, self.keep, merge_context)
 
     def _parts(self, name: str) -> list[Column]:
         return [change.columns[name] for change in self.added]

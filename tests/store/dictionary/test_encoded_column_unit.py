@@ -1,9 +1,11 @@
-"""The representation of an encoded column shows its type, its rows and its dictionary, and no address."""
+"""An encoded column shows its type, its rows and its dictionary, and no address. A pickle has its buffers."""
+
+import pickle
 
 import pytest
 
 import headrace
-from headrace.dictionary import encode, merge
+from headrace.dictionary import decode, encode, merge
 
 pytestmark = pytest.mark.isas
 
@@ -32,3 +34,21 @@ def test_values_of_wide_codes_are_the_first_ones():
     encoded = encode(column("".join(f"{value}\n" for value in values).encode()))
     assert repr(encoded).endswith(f"100_003 distinct in codes of 17 bits)[{', '.join(map(str, values[:5]))}, ...]")
     assert repr(merge(encoded, column(b"5\n"))).startswith("EncodedColumn(int64, 100_004 rows, ")
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("text", [b"3\n\n1\n3\n", b"b\na\nc\nb\n", b"7\n7\n", b"", b"\n\n"])
+def test_a_pickled_column_has_the_same_parts(text, protocol):
+    encoded = encode(column(text, **({} if b"a" in text else {"dtypes": "int64"})))
+    again = pickle.loads(pickle.dumps(encoded, protocol))
+    assert decode(again).to_pylist() == decode(encoded).to_pylist()
+    assert repr(again) == repr(encoded)
+    assert bytes(memoryview(again.words)) == bytes(memoryview(encoded.words))
+    assert decode(merge(again, column(b"5\n", dtypes=again.type))).to_pylist()[:-1] == decode(encoded).to_pylist()
+
+
+def test_buffers_of_a_pickle_can_be_out_of_band():
+    encoded, buffers = encode(column(b"".join(b"%d\n" % (row * 7919) for row in range(10_000)))), []
+    data = pickle.dumps(encoded, 5, buffer_callback=buffers.append)
+    assert len(data) < 1000
+    assert decode(pickle.loads(data, buffers=buffers)).to_pylist() == [row * 7919 for row in range(10_000)]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from headrace.columns.column import Column
+from headrace.columns.pickling import Bytes, packed
 from headrace.columns.types import DataType
-from headrace.core.buffer import Buffer
+from headrace.core.buffer import Buffer, copy_of
 from headrace.core.errors import OptionError, counted
 from headrace.core.options import instance, integer
 
@@ -88,6 +90,10 @@ class EncodedColumn:
     def __len__(self) -> int:
         return self.length
 
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        words, validity = (packed(part, protocol) for part in (self.words, self.validity))
+        return _remade, (self.dictionary, words, self.length, self.null_count, validity)
+
     def __repr__(self) -> str:
         shown = ", ".join(repr(self._value(row)) for row in range(min(self.length, _SHOWN)))
         more = ", ..." if self.length > _SHOWN else ""
@@ -117,3 +123,7 @@ class EncodedColumn:
         dictionary = self.dictionary
         parts = (dictionary.values, dictionary.offsets, self.words, self.validity)
         return sum(part.nbytes for part in parts if part is not None)
+
+
+def _remade(dictionary: Column, words: Bytes, length: int, null_count: int, validity: Bytes | None) -> EncodedColumn:
+    return EncodedColumn(dictionary, copy_of(words), length, null_count, None if validity is None else copy_of(validity))

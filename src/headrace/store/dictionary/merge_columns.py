@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from math import ceil, sqrt
 from typing import Any
@@ -64,13 +65,15 @@ def merge_columns(
         instance("mains", main, EncodedColumn)
     if set(mains) != set(deltas):
         raise OptionError(f"deltas have the columns {sorted(deltas)}, and mains {sorted(mains)}")
-    return merge_columns_of(mains, deltas.__getitem__, keep, context_of(context))
+    with merging_columns(mains, deltas.__getitem__, keep, context_of(context)) as found:
+        return {name: column.result() for name, column in found.items()}
 
 
-def merge_columns_of(
+@contextmanager
+def merging_columns(
     mains: Mapping[str, EncodedColumn], delta_of: Callable[[str], EncodedColumn | Column], keep: Any, context: Context
-) -> dict[str, EncodedColumn]:
-    """Merge each main column with the delta that a function returns for its name, as by `merge_columns`.
+) -> Iterator[dict[str, Future[EncodedColumn]]]:
+    """Merge each main column with the delta that a function returns for its name, as by `merge_columns`, during the body.
 
     The function is called when the column's merge begins, in its thread. So few deltas are in memory at a time.
     """
@@ -84,4 +87,7 @@ def merge_columns_of(
     longest_first = sorted(mains, key=lambda name: len(mains[name].dictionary), reverse=True)
     with ThreadPoolExecutor(workers) as pool:
         found = {name: pool.submit(merged, name) for name in longest_first}
-        return {name: found[name].result() for name in mains}
+        try:
+            yield {name: found[name] for name in mains}
+        finally:
+            pool.shutdown(cancel_futures=True)  # if the body has failed, as on a full disk
