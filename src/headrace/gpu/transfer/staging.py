@@ -321,7 +321,7 @@ def _download(chunk: _Chunk, piece: tuple[int, int, int], stream: int) -> None:
 def _received(chunk: _Chunk, nbytes: int) -> bytes:
     """Return the first bytes of a chunk after the work that wrote them is complete."""
     chunk.under_way = False
-    return ctypes.string_at(chunk.address, nbytes)
+    return _native.results_at(chunk.address, nbytes, 0)
 
 
 def _check_inside(host: Any, buffer: PoolBuffer, offset: int) -> None:
