@@ -42,7 +42,7 @@ class _Batch(NamedTuple):
     given: Mapping[str, Column]
     columns: Mapping[str, RowColumn]
     hashes: DeviceBuffer
-    count: int
+    length: int  # number of rows
     numbers: DeviceBuffer
     verdicts: DeviceBuffer | None  # numbers of 4 bytes, and a byte for each; None if all rows have a number
 
@@ -195,7 +195,7 @@ class NumberedRows:
         texts = [name for name, column in self._columns.items() if column.offsets is not None]
         answer = launcher.allocate(8 * (1 + len(texts)), fill=0)
         collisions = BufferSlice(answer, 0, 8)
-        new = self._marked(launcher, (batch.verdicts, None, None), batch.count, collisions) or Taker.of_all(launcher, batch.count)
+        new = self._marked(launcher, (batch.verdicts, None, None), batch.length, collisions) or Taker.of_all(launcher, batch.length)
         begins = dict[str, DeviceBuffer]()
         if new.count:
             new = self._first_ones(launcher, batch, new, collisions)

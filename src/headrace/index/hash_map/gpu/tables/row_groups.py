@@ -154,7 +154,7 @@ class RowGroups:
             return found.rows
         if not some.count:
             return None
-        rest = some.items(pairs.rows, self._width)
+        rest = some.items(found.rows.rows, self._width)
         return Taker(self._launcher, rest, some.count, self._width)
 
     def _marked(self, name: str, marks_of: DeviceBuffer, count: int) -> Taker | None:
