@@ -195,7 +195,8 @@ class NumberedRows:
         texts = [name for name, column in self._columns.items() if column.offsets is not None]
         answer = launcher.allocate(8 * (1 + len(texts)), fill=0)
         collisions = BufferSlice(answer, 0, 8)
-        new = self._marked(launcher, (batch.verdicts, None, None), batch.length, collisions) or Taker.of_all(launcher, batch.length)
+        some = self._marked(launcher, (batch.verdicts, None, None), batch.length, collisions)
+        new = Taker.of_all(launcher, batch.length) if some is None else some
         begins = dict[str, DeviceBuffer]()
         if new.count:
             new = self._first_ones(launcher, batch, new, collisions)
