@@ -2,7 +2,8 @@
 //
 // Bytes moved: those of insert_pairs (hash_map.cu), and a sector of 32 bytes for each repeated key. The time is that of
 // the longest chain of dependent accesses: each group of lanes serves 8 rows one after the other. So the first slabs
-// of all rows are prefetched.
+// of all rows are prefetched. The bounds of launches name one block for each multiprocessor: else the compiler leaves
+// registers to a second one, and apply_rows spills.
 #include "index/hash_map/gpu/block_batch/block_upsert.cuh"
 #include "index/hash_map/gpu/mixed_rows.cuh"
 
@@ -61,7 +62,7 @@ HR_FN void fold_floats(const SlabTable& table, slab::Slot slot, Value value, u32
 }
 
 // `answer`, in memory of the host: keys added, and rows without memory.
-extern "C" __global__ void __launch_bounds__(threads)
+extern "C" __global__ void __launch_bounds__(threads, 1)
     upsert_rows(const __grid_constant__ SlabTable table, const Key* keys, const Value* values, u32 count, u32 how,
                 u64* answer) {
     const u32 row = threadIdx.x;
@@ -91,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 // Replaces the values of present keys, and writes for each row whether its key is present. The last row of a key wins.
-extern "C" __global__ void __launch_bounds__(threads)
+extern "C" __global__ void __launch_bounds__(threads, 1)
     replace_rows(const __grid_constant__ SlabTable table, const Key* keys, const Value* values, u32 count, u8* found) {
     const u32 row = threadIdx.x;
     const slab::Match match = slab::search<L>(table, key_of_row(keys, row, count), row < count);
@@ -107,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 // Erases keys, and writes for each row whether its key was present before it. `answer`, in memory of the host: erased
 // keys.
-extern "C" __global__ void __launch_bounds__(threads)
+extern "C" __global__ void __launch_bounds__(threads, 1)
     erase_rows(const __grid_constant__ SlabTable table, const Key* keys, u32 count, u8* found, u64* answer) {
     const u32 row = threadIdx.x;
     const slab::Match match = slab::search<L>(table, key_of_row(keys, row, count), row < count);
@@ -127,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 //
 // `answer`, in memory of the host: keys added, rows without memory, keys erased, and 1 if an operation is unknown. Then
 // no operation is run.
-extern "C" __global__ void __launch_bounds__(threads)
+extern "C" __global__ void __launch_bounds__(threads, 1)
     apply_rows(const __grid_constant__ SlabTable table, const __grid_constant__ MixedTask task, u64* answer) {
     __shared__ Key keys[threads];
     __shared__ Value values[threads];
