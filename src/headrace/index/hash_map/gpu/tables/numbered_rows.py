@@ -178,7 +178,8 @@ class NumberedRows:
         self._recover(launcher)
         described = {name: RowColumn.of(launcher, column, self._secret) for name, column in columns.items()}
         hashes = self._hashes(launcher, described.values(), count, self._secret)
-        numbers, verdicts = launcher.allocate(4 * count), launcher.allocate(count)
+        found = launcher.allocate(5 * count)
+        numbers, verdicts = BufferSlice(found, 0, 4 * count), BufferSlice(found, 4 * count)
         self._table.find(launcher, Rows(hashes, None, count), numbers, verdicts)
         if self.size:
             pairs = ComparedPairs(None, numbers, count, 4, verdicts)
