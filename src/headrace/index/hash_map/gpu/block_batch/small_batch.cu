@@ -15,8 +15,8 @@ using slab::key_of_row, slab::threads;
 constexpr u32 no_row = ~0u;
 
 // Returns the first row of the block that has the item of a thread's row, or `row` for a thread without one. A table in
-// shared memory has a row of each item. Then, if there are equal items, the warps add their rows one after another, and
-// the table has the last row of each item so far. All threads of the block take part.
+// shared memory has a row of each item. If there are equal items, the warps then add their rows one after another. The
+// table has the last row of each item that was added. All threads of the block take part.
 //
 // `items`: in shared memory, one a row. `next`: gets for each row the next one with the same item, or `no_row`.
 template <class Item>
