@@ -170,12 +170,11 @@ class Staging:
         def run(chunk: _Chunk) -> bytes:
             chunk.under_way = True
             launch(chunk.address)
+            counted.count(to_host=nbytes)  # while the kernel runs
             check_status(card_calls().wait_for(stream, int(chunk.event.handle)))
             return _received(chunk, nbytes)
 
-        found = self._with_chunk(run, stream)
-        counted.count(to_host=nbytes)
-        return found
+        return self._with_chunk(run, stream)
 
     def exchange(
         self,
