@@ -120,11 +120,10 @@ extern "C" __global__ void __launch_bounds__(threads)
 constexpr u32 listed_turns = 16;
 
 // Lists the rows of a batch that are no searches. counts[3]: their number. Each warp lists 512 rows in order. `firsts`:
-// for each 32 rows, the place of the first change in the list. `states`: not_done for each change. counts[5]: warps
-// with an operation that the map lacks.
+// for each 32 rows, the place of the first change in the list. counts[5]: warps with an operation that the map lacks.
 extern "C" __global__ void __launch_bounds__(threads)
     list_changes(const __grid_constant__ SlabTable, const __grid_constant__ MixedTask task, u32* rows, u32* firsts,
-                 u32* states, u64* counts) {
+                 u64* counts) {
     const u64 first_row = thread_row() / tile::lanes * (tile::lanes * listed_turns);
     u32 changes[listed_turns], listed = 0;
     bool is_unknown = false;
@@ -145,9 +144,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         const u64 row = first_row + turn * tile::lanes + tile::lane();
         if (tile::lane() == 0 && row < task.count) firsts[row / tile::lanes] = place;
         if ((changes[turn] >> tile::lane() & 1) != 0) {
-            const u32 own = place + __popc(changes[turn] & low_mask(tile::lane()));
-            rows[own] = static_cast<u32>(row);
-            states[own] = slab::not_done;
+            rows[place + __popc(changes[turn] & low_mask(tile::lane()))] = static_cast<u32>(row);
         }
         place += __popc(changes[turn]);
     }

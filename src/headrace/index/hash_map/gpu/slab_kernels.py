@@ -61,7 +61,7 @@ _SIGNATURES = {
     "clear_first": "PPQP",
     "replay_operations": f"{MIXED_TASK.argument}PPPPP",
     "finish_operations": "QPPP",
-    "list_changes": f"{MIXED_TASK.argument}PPPP",
+    "list_changes": f"{MIXED_TASK.argument}PPP",
     "run_changes": f"{MIXED_TASK.argument}PPPPP",
     "run_searches": f"{MIXED_TASK.argument}PPPP",
 }

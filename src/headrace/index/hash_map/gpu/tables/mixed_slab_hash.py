@@ -195,8 +195,8 @@ class MixedSlabHash(SlabHash):
             locks = launcher.allocate(4 * (self._memory.buckets + 1), fill=0)
             launcher.fill(counts if is_first else BufferSlice(counts, 0, _ROUND_BYTES), 0)
             if is_first:
-                args = (task, rows, changes.firsts, states, counts)
-                self._launch(launcher, "list_changes", ceil(count / _LISTED_TURNS), args)
+                launcher.fill(states, 0xFF)
+                self._launch(launcher, "list_changes", ceil(count / _LISTED_TURNS), (task, rows, changes.firsts, counts))
             self._launch(launcher, "run_changes", count, (task, rows, locks, states, changes.held, counts))
             self._launch(launcher, "run_searches", count, (task, changes.firsts, states, changes.held, counts))
 
