@@ -282,6 +282,7 @@ def plain_array(value: Any, typestr: str, device: Device) -> Array | None:
     return fast_array(value.data_ptr(), value.numel(), typestr, device, "torch", stream, True, value)
 
 
+@lru_cache(64)
 def _typestr_of(dtype: Any) -> str | None:
     """Return NumPy's notation of a type of PyTorch, or None."""
     return TORCH_TYPES.get(constant_name(dtype).removeprefix("torch."))

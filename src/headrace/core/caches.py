@@ -44,7 +44,7 @@ CLEARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "headrace.arrange.search.search": ("_many_distinct",),
         "headrace.arrange.sort.small_arrays": ("_rule",),
         "headrace.arrange.sort.key_order": ("KeyOrder.of", "_packed"),
-        "headrace.arrays.arrays": ("width_of", "constant_name"),
+        "headrace.arrays.arrays": ("width_of", "constant_name", "_typestr_of"),
         "headrace.arrays.placement": ("_numpy_type",),
         "headrace.arrays.repeated": ("known_calls",),
         "headrace.primitives.operators": ("Joining._of",),

@@ -79,7 +79,7 @@ def _device_map(table: FiberMap) -> DeviceMap:
     result: Any = object.__new__(DeviceMap)
     result._types = PairTypes.of("int32", "uint32")
     result._card = SimpleNamespace(stream=1, current=nullcontext)
-    result._lock, result._stream, result._launchers = threading.RLock(), 1, {(1, None): table.launcher}
+    result._lock, result._stream, result._launchers = threading.RLock(), 1, {1: table.launcher}
     result._map, result._is_counted = table.map, True
     return cast(DeviceMap, result)
 

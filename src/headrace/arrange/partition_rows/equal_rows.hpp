@@ -12,7 +12,7 @@ struct ComparedColumn {
 };
 
 // Verdict on a pair of rows. `unmatched`: the row has no equal row anywhere.
-enum class RowVerdict : u8 { unequal, equal, unmatched };
+enum class RowVerdict : u8 { unmatched, equal, unequal };
 
 HR_FN bool is_dictionary(const ComparedColumn& compared) { return has_plain_texts(compared.texts); }
 

@@ -23,7 +23,7 @@ _WORDS = Entry("arrange/partition_rows/hash_rows.cu", "hash_words", f"{_HASHED_C
 _COMPARE = Entry(
     "arrange/partition_rows/equal_rows.cu", "compare_rows", f"{_COMPARED_COLUMN.argument}{_COMPARED_COLUMN.argument}PPQIP"
 )
-UNEQUAL, EQUAL, UNMATCHED = 0, 1, 2  # RowVerdict of equal_rows.hpp
+UNMATCHED, EQUAL, UNEQUAL = 0, 1, 2  # RowVerdict of equal_rows.hpp
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +72,13 @@ def row_hashes(launcher: Launcher, columns: Iterable[RowColumn], rows: int, secr
 
 @dataclass(frozen=True, slots=True)
 class ComparedPairs:
-    """Pairs of rows in device memory, and a verdict of a byte for each, which is `EQUAL` at first."""
+    """Pairs of rows in device memory, and a verdict of a byte for each.
 
-    rows: DeviceBuffer
-    others: DeviceBuffer  # row numbers in the two tables
+    The verdict is `EQUAL` at first, or `UNMATCHED` for a row without a pair. So the flags of a search for keys are verdicts.
+    """
+
+    rows: DeviceBuffer | None
+    others: DeviceBuffer  # row numbers in the two tables; None for the rows 0, 1, 2, ... of the first one
     count: int
     width: int  # number of pairs, and bytes of a row number
     verdicts: DeviceBuffer  # The verdicts. Pairs of other verdicts than `EQUAL` are not compared.

@@ -31,7 +31,7 @@ def launch_runs(
     chain = launcher.allocate(_CHAIN_WORD * (1 + tiles), fill=0)
     defines: dict[str, Any] = {"HR_KEY": KEY_TYPES[width], "HR_THREADS": threads, "HR_ROWS": RUN_ROWS}
     args = (keys, count, rule, chain, distinct)
-    return int(launcher.answer(_runs_entry(width), Shape(defines, tiles, threads), args, 8).view("<i8")[0])
+    return launcher.answer(_runs_entry(width), Shape(defines, tiles, threads), args, 1)[0]
 
 
 @cache

@@ -163,8 +163,8 @@ class Launcher(Protocol):
     def fetch(self, buffer: DeviceBuffer) -> NDArray[np.uint8]:
         """Wait for all launches and return a host copy of the buffer."""
 
-    def answer(self, entry: Entry, shape: Shape, args: Sequence[Any], nbytes: int) -> NDArray[np.uint8]:
-        """Launch a kernel, wait, and return the bytes that it has written to the address in its last argument.
+    def answer(self, entry: Entry, shape: Shape, args: Sequence[Any], count: int) -> list[int]:
+        """Launch a kernel, wait, and return the words of 8 bytes that it has written to the address in its last argument.
 
         `args` is without that argument. Neither an allocation nor a copy is made, so a short kernel costs one launch.
         """
@@ -409,7 +409,7 @@ class GpuLauncher:
         found = self._staging.fetch(buffer.address, self._stream, buffer.nbytes, counted=self._crossings, by=self._copier)
         return np.frombuffer(found, np.uint8)
 
-    def answer(self, entry: Entry, shape: Shape, args: Sequence[Any], nbytes: int) -> NDArray[np.uint8]:
+    def answer(self, entry: Entry, shape: Shape, args: Sequence[Any], count: int) -> list[int]:
         self._flush()
         self.waits += 1
 
@@ -418,7 +418,8 @@ class GpuLauncher:
                 shape.blocks, shape.threads, (*args, address), shared=shape.shared, stream=self._stream, is_current=True
             )
 
-        return np.frombuffer(self._staging.answer(launch, self._stream, nbytes, counted=self._crossings), np.uint8)
+        found = self._staging.answer(launch, self._stream, 8 * count, counted=self._crossings)
+        return memoryview(found).cast("Q").tolist()
 
     def result(self, buffer: DeviceBuffer) -> DeviceBuffer:
         """Return the buffer itself."""

@@ -170,12 +170,11 @@ class Staging:
         def run(chunk: _Chunk) -> bytes:
             chunk.under_way = True
             launch(chunk.address)
+            counted.count(to_host=nbytes)  # while the kernel runs
             check_status(card_calls().wait_for(stream, int(chunk.event.handle)))
             return _received(chunk, nbytes)
 
-        found = self._with_chunk(run, stream)
-        counted.count(to_host=nbytes)
-        return found
+        return self._with_chunk(run, stream)
 
     def exchange(
         self,
@@ -321,7 +320,7 @@ def _download(chunk: _Chunk, piece: tuple[int, int, int], stream: int) -> None:
 def _received(chunk: _Chunk, nbytes: int) -> bytes:
     """Return the first bytes of a chunk after the work that wrote them is complete."""
     chunk.under_way = False
-    return ctypes.string_at(chunk.address, nbytes)
+    return _native.results_at(chunk.address, nbytes, 0)
 
 
 def _check_inside(host: Any, buffer: PoolBuffer, offset: int) -> None:

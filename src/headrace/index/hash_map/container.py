@@ -258,8 +258,8 @@ class HashContainer(ForeignNames, Generic[BackendType]):
             return placed_keys(keys, self._types, self._context)
         return array_of(keys, "keys", self._types.key, self._context, budget or self._context.new_budget())
 
-    def _pairs(self, keys: Any, values: Any) -> tuple[Array, Array]:
-        budget = self._context.new_budget()
+    def _pairs(self, keys: Any, values: Any, budget: Budget | None = None) -> tuple[Array, Array]:
+        budget = budget or self._context.new_budget()
         found_keys = self._keys(keys, budget)
         found_values = array_of(values, "values", self._types.value, self._context, budget)
         check_length(found_values, found_keys)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from typing import Self, cast
@@ -14,7 +14,7 @@ from headrace.arrange.sort.gpu.tuning import tuning_of as sort_tuning
 from headrace.arrange.sort.sort import argsort
 from headrace.arrays.arrays import Array, take
 from headrace.arrays.device_array import DeviceArray
-from headrace.arrays.placement import empty_like, in_stream_of
+from headrace.arrays.placement import empty_like
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.gpu.device.device import gpu, is_lasting
@@ -30,8 +30,6 @@ from headrace.index.hash_map.pair_types import HashStatistics, PairTypes
 from headrace.index.hash_map.results import DeviceRef
 from headrace.primitives.copy import copier
 
-_MAX_LAUNCHERS = 8  # launchers that a map keeps, by their stream and that of the caller's arrays
-
 
 class MapOnDevice:
     """A table in the memory of a GPU, and the functions that all kinds of maps have.
@@ -46,7 +44,7 @@ class MapOnDevice:
         self._card = gpu(context.device)
         self._budget = budget or context.new_budget()
         self._lock = threading.RLock()
-        self._launchers: dict[tuple[int, int | None], GpuLauncher] = {}
+        self._launchers: dict[int, GpuLauncher] = {}  # by stream: a default stream, or the GPU's own
         self._stream = self._card.stream  # that of the last work on the map, and of its memory
         self._map: SlabHash
         self._is_counted = True  # whether its size is known; not after an update that was interrupted
@@ -144,22 +142,26 @@ class MapOnDevice:
         The work is in the stream of the first array if that is the default stream, else in the GPU's own stream. So calls on
         arrays of the default stream neither record events nor wait for them.
         """
-        used = [array for array in arrays if array is not None]
-        stream = self._card.stream if not used or used[0].stream is None else used[0].stream
-        ordered = in_stream_of(used[0], *used[1:]) if used else nullcontext()
-        with self._lock, self._card.current(), ordered:
-            self._move_to(stream if is_lasting(stream) else self._card.stream)
-            is_own = stream == self._stream
-            launcher = self._launcher_beside(None if is_own else stream)
-            with nullcontext() if is_own else launcher.current():
+        card, streams = self._card, [array.stream for array in arrays if array is not None and array.stream is not None]
+        stream = streams[0] if streams and is_lasting(streams[0]) else card.stream
+        with self._lock, card.current():
+            self._move_to(stream)
+            others = set(streams)
+            others.discard(stream)
+            for other in others:
+                Event.order(card, other, stream)
+            try:
+                launcher = self._launcher_in(stream)
                 if not self._is_counted:
                     self._map.recount(launcher)
                     self._is_counted = True
-                try:
-                    yield launcher
-                except BaseException:  # perhaps an interrupt while the host waits for the count of an update
-                    self._is_counted = False
-                    raise
+                yield launcher
+            except BaseException:  # perhaps an interrupt while the host waits for the count of an update
+                self._is_counted = False
+                raise
+            finally:
+                for other in others:
+                    Event.order(card, stream, other)
 
     def _move_to(self, stream: int) -> None:
         """Order later work of a stream after the map's work, and give it the map's memory, which is released in its order."""
@@ -170,18 +172,13 @@ class MapOnDevice:
         for part in self._map.memory.parts:
             cast(PoolBuffer, part).stream = stream
 
-    def _launcher_beside(self, stream: int | None) -> GpuLauncher:
-        """Return a launcher in the map's stream, whose work is ordered with that of another stream. It is used under the lock."""
-        key = self._stream, stream
-        found = self._launchers.get(key)
+    def _launcher_in(self, stream: int) -> GpuLauncher:
+        """Return a launcher in a stream. It is used under the lock."""
+        found = self._launchers.get(stream)
         if found is None:
-            if len(self._launchers) >= _MAX_LAUNCHERS:
-                self._launchers.clear()
             card, crossings = self._card, self._context.crossings
-            found = GpuLauncher(
-                card, stream=self._stream, beside=stream, budget=self._budget, crossings=crossings, copier=copier(card)
-            )
-            self._launchers[key] = found
+            found = GpuLauncher(card, stream=stream, budget=self._budget, crossings=crossings, copier=copier(card))
+            self._launchers[stream] = found
         return found
 
 

@@ -252,7 +252,7 @@ class HashMap(HashContainer[MapBackend]):
         """
         choice("order", order, ORDERS)
         budget = self._context.new_budget()
-        found_keys, found_values = self._pairs(keys, values)
+        found_keys, found_values = self._pairs(keys, values, budget)
         given = operations_of(operations, found_keys, MAP_KINDS, self._context, budget)
         held = empty_like(found_keys, found_keys.length, self._types.value, budget)
         found = empty_like(found_keys, found_keys.length, "|b1", budget)

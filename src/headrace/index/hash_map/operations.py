@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 from typing import Any
 
 from headrace.arrange.histogram.histogram import bucket_counts
@@ -50,7 +51,7 @@ class MapOperation(IntEnum):
     """Remove all values of the key, in a multimap."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OperationKinds:
     """The operations that a kind of map has."""
 
@@ -62,7 +63,7 @@ class OperationKinds:
         """Their names."""
         return [operation.name.lower() for operation in self.operations]
 
-    @property
+    @cached_property
     def known(self) -> int:
         """A bit for each operation."""
         return sum(1 << operation for operation in self.operations)
@@ -76,9 +77,9 @@ _NUMBERS = 256  # numbers of 8 bits
 _CODES = {operation.name.lower(): operation.value for operation in MapOperation}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class OperationBatch:
-    """Operations on a map or set."""
+    """Operations on a map or set. Not frozen, because a frozen class takes a microsecond more to construct."""
 
     kinds: OperationKinds  # the operations that the map has
     operations: Array  # uint8, numbers of `MapOperation`; checked if the map is on the CPU
@@ -108,8 +109,8 @@ def operations_of(given: Any, keys: Array, kinds: OperationKinds, context: Conte
 
     `given`: list of names, or array of numbers of `MapOperation` as uint8.
     """
-    np = needed_numpy("apply()")
     if isinstance(given, (list, tuple)):
+        np = needed_numpy("apply()")
         given = np.array([_code_of(operation, kinds) for operation in given], np.uint8)
     found = plain_array(given, "|u1", context.device)
     line = as_line(given, "operations") if found is None else given

@@ -65,7 +65,9 @@ class PairTypes:
     @property
     def value_kind(self) -> str:
         """Letter of the values' type: ``"i"`` (also for instants and durations), ``"u"`` or ``"f"``; ``"u"`` for a set."""
-        return {"m": "i", "M": "i"}.get(self.value[1], self.value[1]) if self.value else "u"
+        if not self.value:
+            return "u"
+        return "i" if self.value[1] in "mM" else self.value[1]
 
     @property
     def value_rule(self) -> bytes:

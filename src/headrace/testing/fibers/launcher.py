@@ -198,10 +198,10 @@ class FiberLauncher:
         self.waits += 1
         return _array(buffer).copy()
 
-    def answer(self, entry: Entry, shape: Shape, args: Sequence[Any], nbytes: int) -> NDArray[np.uint8]:
-        buffer = self.allocate(nbytes)
+    def answer(self, entry: Entry, shape: Shape, args: Sequence[Any], count: int) -> list[int]:
+        buffer = self.allocate(8 * count)
         self.launch(entry, shape, (*args, buffer))
-        return self.fetch(buffer)
+        return memoryview(self.fetch(buffer)).cast("Q").tolist()
 
     def result(self, buffer: DeviceBuffer) -> Buffer:
         """Return a copy as a host buffer."""

@@ -25,12 +25,6 @@ extern "C" __global__ void __launch_bounds__(threads)
     selected::mark(pairs, bits, counts, [&](u64 pair) { return verdicts[pair] == RowVerdict::unequal; });
 }
 
-// Replaces flags of found hashes by verdicts: pairs to be compared, and rows without a match.
-extern "C" __global__ void __launch_bounds__(threads) begin_verdicts(u8* found, u64 rows) {
-    const u64 row = thread_row();
-    if (row < rows) found[row] = static_cast<u8>(found[row] != 0 ? RowVerdict::equal : RowVerdict::unmatched);
-}
-
 // Adds 1 to counts[firsts[row]] for each row. The lanes of a warp with one value add together.
 extern "C" __global__ void __launch_bounds__(threads) count_rows(const Row* firsts, u64 rows, u64* counts) {
     const u64 row = thread_row();
@@ -56,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (i < count && verdicts[i] == RowVerdict::equal) result[rows[i]] = static_cast<i64>(others[i]);
 }
 
-// Marks the rows of a batch that have no number, given null for `firsts`. Else marks those that are the first ones of
+// Marks the rows of a batch that have no number, given null for `rows` and `firsts`. Else marks those that are the first ones of
 // their values: firsts[i] == rows[i]. Counts rows whose hash is that of other values.
 extern "C" __global__ void __launch_bounds__(threads)
     mark_new_rows(const RowVerdict* verdicts, const u32* rows, const u32* firsts, u64 count, u32* bits, u64* counts,

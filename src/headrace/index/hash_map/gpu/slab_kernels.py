@@ -16,7 +16,7 @@ SLAB_BYTES = 128  # slab_bytes of slab_table.hpp
 BLOCK_SLABS = 1024  # block_slabs of slab_table.hpp
 GROUP_LANES = 8  # lanes that search a slab
 COUNTS_BYTES = 48  # three counts of an insertion, and three counters
-ANSWER_BYTES = 32  # keys that were added, rows without memory, keys that were erased, and whether an operation is unknown
+ANSWER_WORDS = 4  # keys that were added, rows without memory, keys that were erased, and whether an operation is unknown
 MAX_SLABS = 0xFFFF0000
 NARROW_SLABS = (1 << 26) - 1  # maximum number of slabs of a table whose slots have numbers of 4 bytes
 LOCATED, ORDERED = 1, 2  # BatchForm of batch_rows.cuh
@@ -90,9 +90,9 @@ _FLOAT_REDUCTIONS = {"sum": 7, "min": 8, "max": 9}
 _SIGNED = 2  # added to the numbers of `min` and `max` for signed integers
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Rows:
-    """Rows of a batch in device memory."""
+    """Rows of a batch in device memory. Not frozen, as `OperationBatch`."""
 
     keys: Any
     values: Any  # the arrays; `values` is None for sets and searches

@@ -64,8 +64,8 @@ class RowTexts:
         """Return where the bytes of the first row begin, and where those of the last one end. The host waits once."""
         if self._texts.length == 0:
             return 0, 0
-        begin, end = self._launcher.answer(_BOUNDS, Shape({"HR_THREADS": THREADS}, 1, 1), (self._rows,), 16).view(np.uint64)
-        return int(begin), int(end)
+        begin, end = self._launcher.answer(_BOUNDS, Shape({"HR_THREADS": THREADS}, 1, 1), (self._rows,), 2)
+        return begin, end
 
     def _launch(self, entry: Entry, count: int, args: tuple[Any, ...]) -> None:
         if count:

@@ -2,7 +2,8 @@
 //
 // Bytes moved: those of insert_pairs (hash_map.cu), and a sector of 32 bytes for each repeated key. The time is that of
 // the longest chain of dependent accesses: each group of lanes serves 8 rows one after the other. So the first slabs
-// of all rows are prefetched.
+// of all rows are prefetched. The bounds of launches name one block for each multiprocessor: else the compiler leaves
+// registers to a second one, and apply_rows spills.
 #include "index/hash_map/gpu/block_batch/block_upsert.cuh"
 #include "index/hash_map/gpu/mixed_rows.cuh"
 
@@ -11,18 +12,24 @@ using namespace headrace;
 using slab::Key, slab::L, slab::Value;
 using slab::key_of_row, slab::threads;
 
+constexpr u32 no_row = ~0u;
+
 // Returns the first row of the block that has the item of a thread's row, or `row` for a thread without one. A table in
-// shared memory has a row of each item. `items`: in shared memory, one a row. All threads of the block take part.
+// shared memory has a row of each item. If there are equal items, the warps then add their rows one after another. The
+// table has the last row of each item that was added. All threads of the block take part.
+//
+// `items`: in shared memory, one a row. `next`: gets for each row the next one with the same item, or `no_row`.
 template <class Item>
-HR_FN u32 first_row(const Item* items, u32 row, bool is_active) {
-    constexpr u32 places = 2 * threads, empty = ~0u;
+HR_FN u32 first_row(const Item* items, u32 row, bool is_active, u32* next) {
+    constexpr u32 places = 2 * threads;
     __shared__ u32 rows[places];
-    for (u32 i = row; i < places; i += threads) rows[i] = empty;
+    for (u32 i = row; i < places; i += threads) rows[i] = no_row;
+    next[row] = no_row;
     __syncthreads();
     u32 place = static_cast<u32>(u64{items[row]} * golden_ratio >> 32) % places;
     while (is_active) {
-        const u32 other = atomicCAS(rows + place, empty, row);
-        if (other == empty) break;
+        const u32 other = atomicCAS(rows + place, no_row, row);
+        if (other == no_row) break;
         if (items[other] == items[row]) {
             atomicMin(rows + place, row);
             break;
@@ -30,15 +37,31 @@ HR_FN u32 first_row(const Item* items, u32 row, bool is_active) {
         place = (place + 1) % places;
     }
     __syncthreads();
-    return is_active ? rows[place] : row;
+    const u32 first = is_active ? rows[place] : row;
+    if (__syncthreads_or(first != row) == 0) return first;
+    if (is_active) rows[place] = no_row;
+    const u32 alike = __match_any_sync(tile::all_lanes, is_active ? place : places + tile::lane());
+    const u32 before = alike & low_mask(tile::lane());
+#pragma unroll 1
+    for (u32 warp = 0; warp < threads / tile::lanes; ++warp) {
+        __syncthreads();
+        if (warp != tile::warp()) continue;
+        const u32 last = before != 0 ? row - tile::lane() + 31 - __clz(before) : rows[place];
+        if (is_active && last != no_row) next[last] = row;
+        __syncwarp();
+        if (is_active && alike >> tile::lane() == 1) rows[place] = row;
+    }
+    __syncthreads();
+    return first;
 }
 
 HR_FN bool is_of_floats(slab::SlotReduction how) { return how >= slab::SlotReduction::float_sum; }
 
-// Reduces floats in the order of the rows. The thread of a key's first row looks at all later rows of the block.
-HR_FN void fold_floats(const SlabTable& table, slab::Slot slot, Value value, u32 count, slab::SlotReduction how) {
+// Reduces floats in the order of the rows. The thread of a key's first row has all rows of the key.
+HR_FN void fold_floats(const SlabTable& table, slab::Slot slot, Value value, slab::SlotReduction how) {
     __shared__ slab::Slot slots[threads];
     __shared__ Value values[threads];
+    __shared__ u32 next[threads];
     __shared__ u8 is_added[threads];  // of the first row of a key: whether the key was absent
     const u32 row = threadIdx.x;
     const slab::Slot own = slot & ~slab::fresh;
@@ -46,22 +69,22 @@ HR_FN void fold_floats(const SlabTable& table, slab::Slot slot, Value value, u32
     values[row] = value;
     is_added[row] = 0;
     const bool has_slot = slot != slab::no_slot;
-    const u32 first = first_row(slots, row, has_slot);
+    const u32 first = first_row(slots, row, has_slot, next);
     if (has_slot && (slot & slab::fresh) != 0) is_added[first] = 1;
-    const u32 end = __syncthreads_or(first != row) != 0 ? count : row + 1;
+    __syncthreads();
     if (!has_slot || first != row) return;
     const u32 step = static_cast<u32>(how) - static_cast<u32>(slab::SlotReduction::float_sum);
     const auto operation = static_cast<MapOperation>(static_cast<u32>(MapOperation::sum) + step);
     Value* const held = slab::value_in<L>(slab::slab_of_slot(table, own), slab::position_of(own));
     OptionalValue<Value> state{tile::load_relaxed(held), is_added[row] == 0};
-    for (u32 at = row; at < end; ++at) {
-        if (slots[at] == own) state = operate(state, operation, NumberKind::floating, values[at]);
+    for (u32 at = row; at != no_row; at = next[at]) {
+        state = operate(state, operation, NumberKind::floating, values[at]);
     }
     tile::store_relaxed(held, state.value);
 }
 
 // `answer`, in memory of the host: keys added, and rows without memory.
-extern "C" __global__ void __launch_bounds__(threads)
+extern "C" __global__ void __launch_bounds__(threads, 1)
     upsert_rows(const __grid_constant__ SlabTable table, const Key* keys, const Value* values, u32 count, u32 how,
                 u64* answer) {
     const u32 row = threadIdx.x;
@@ -79,7 +102,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         const slab::BlockSlot inserted = slab::insert_by_block<L>(table, {{key, value}, row, is_active});
         found = inserted.counts;
         if constexpr (L::has_values) {
-            if (inserted.has_repeated) fold_floats(table, inserted.slot, value, count, reduction);
+            if (inserted.has_repeated) fold_floats(table, inserted.slot, value, reduction);
         }
     } else {
         found = slab::upsert_by_block<L>(table, {{key, value}, row, is_active}, reduction);
@@ -91,7 +114,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 // Replaces the values of present keys, and writes for each row whether its key is present. The last row of a key wins.
-extern "C" __global__ void __launch_bounds__(threads)
+extern "C" __global__ void __launch_bounds__(threads, 1)
     replace_rows(const __grid_constant__ SlabTable table, const Key* keys, const Value* values, u32 count, u8* found) {
     const u32 row = threadIdx.x;
     const slab::Match match = slab::search<L>(table, key_of_row(keys, row, count), row < count);
@@ -107,7 +130,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 // Erases keys, and writes for each row whether its key was present before it. `answer`, in memory of the host: erased
 // keys.
-extern "C" __global__ void __launch_bounds__(threads)
+extern "C" __global__ void __launch_bounds__(threads, 1)
     erase_rows(const __grid_constant__ SlabTable table, const Key* keys, u32 count, u8* found, u64* answer) {
     const u32 row = threadIdx.x;
     const slab::Match match = slab::search<L>(table, key_of_row(keys, row, count), row < count);
@@ -127,11 +150,12 @@ extern "C" __global__ void __launch_bounds__(threads)
 //
 // `answer`, in memory of the host: keys added, rows without memory, keys erased, and 1 if an operation is unknown. Then
 // no operation is run.
-extern "C" __global__ void __launch_bounds__(threads)
+extern "C" __global__ void __launch_bounds__(threads, 1)
     apply_rows(const __grid_constant__ SlabTable table, const __grid_constant__ MixedTask task, u64* answer) {
     __shared__ Key keys[threads];
     __shared__ Value values[threads];
     __shared__ u8 operations[threads];
+    __shared__ u32 next[threads];
     const u32 row = threadIdx.x, count = static_cast<u32>(task.count);
     const bool is_inside = row < count;
     slab::MixedOperation<L> own{};
@@ -147,12 +171,10 @@ extern "C" __global__ void __launch_bounds__(threads)
         return;
     }
     const slab::Match match = slab::search<L>(table, key, is_inside);
-    const bool is_first = first_row(keys, row, is_inside) == row && is_inside;
-    const u32 end = __syncthreads_or(is_inside && !is_first) != 0 ? count : row + 1;
+    const bool is_first = first_row(keys, row, is_inside, next) == row && is_inside;
     const OptionalValue<Value> before = slab::held_by(table, match);
     OptionalValue<Value> state = before;
-    for (u32 at = row; is_first && at < end; ++at) {
-        if (keys[at] != key) continue;
+    for (u32 at = is_first ? row : no_row; at != no_row; at = next[at]) {
         slab::write_result(task, at, state);
         state = operate(state, static_cast<MapOperation>(operations[at]), own.kind, values[at]);
     }

@@ -19,7 +19,6 @@ NUMBERS = {4: DataType("uint32"), 8: DataType("uint64")}  # types by their bytes
 _COMPARED = layout("ComparedColumn").argument
 _FILE = "index/hash_map/gpu/row_groups.cu"
 _SIGNATURES = {
-    "begin_verdicts": "PQ",
     "mark_new_rows": "PPPQPPP",
     "put_numbers": "PPQIP",
     "number_from": "PQI",

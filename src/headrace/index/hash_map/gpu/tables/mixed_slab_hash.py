@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import ceil
 from typing import Any
 
@@ -19,13 +20,14 @@ from headrace.index.hash_map.gpu.tables.slab_hash import SlabHash
 _PACKED = MIXED_TASK.packer()
 _LISTED_TURNS = 16  # rows that a thread lists: listed_turns of mixed.cu
 _LANES = 32  # of a warp
+_ALIGNMENT = 256  # of a part of a buffer, in bytes
 _ROUND_BYTES = 24  # the counts of one round of changes, which come first
 _NOT_DONE = 0xFFFFFFFF  # state of a change that has not run: not_done of mixed_ref.cuh
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class MixedRows:
-    """Mixed operations in device memory."""
+    """Mixed operations in device memory. Not frozen, as `OperationBatch`."""
 
     operations: Any  # number of each operation
     rows: Rows  # their keys and values
@@ -53,13 +55,19 @@ class MixedRows:
 
 @dataclass(frozen=True, slots=True)
 class _Changes:
-    """The changes of a batch, in device memory."""
+    """The changes of a batch, in device memory. One buffer has them all, because the GPU is idle while it is allocated."""
 
     counts: DeviceBuffer
     rows: DeviceBuffer  # their rows, uint32; the place of a change is that of its row
     firsts: DeviceBuffer  # the place of the first change of each 32 rows, uint32
     states: DeviceBuffer  # the state of each change, uint32 (mixed_ref.cuh); it has room for slots
     held: DeviceBuffer  # the value of each key before its change
+
+    @classmethod
+    def of(cls, whole: DeviceBuffer, sizes: Sequence[int]) -> _Changes:
+        """Return the parts of a buffer. `sizes`: bytes of each."""
+        begins = accumulate(map(_aligned, sizes), initial=0)
+        return cls(*(BufferSlice(whole, begin, size) for begin, size in zip(begins, sizes, strict=False)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,14 +152,15 @@ class MixedSlabHash(SlabHash):
 
     def _run_any(self, launcher: Launcher, mixed: MixedRows) -> bool:
         count, before, failed = mixed.rows.count, self.size, 0
-        sizes = [COUNTS_BYTES, 4 * count, 4 * ceil(count / _LANES), self._slot_bytes * count, count * self._widths[1] or 1]
-        changes = _Changes(*launcher.allocate_group([], sizes))
+        sizes = self._sizes_of_changes(count)
+        work = launcher.allocate(sum(map(_aligned, sizes)))
+        changes = _Changes.of(work, sizes)
         start: _FirstRound | None = None
         while True:
             try:
                 if start is not None:
                     self._rebuild(launcher, max(2 * self._memory.buckets, self._buckets_for(self.size + failed)))
-                self._run_side_by_side(launcher, mixed, changes, is_first=start is None)
+                self._run_side_by_side(launcher, mixed, work, is_first=start is None)
             except MemoryLimitError:
                 if start is not None:
                     self._memory, self.size = start.memory, before
@@ -168,25 +177,31 @@ class MixedSlabHash(SlabHash):
         self._reserve(launcher, 0)
         return True
 
-    def _run_side_by_side(self, launcher: Launcher, mixed: MixedRows, changes: _Changes, *, is_first: bool) -> None:
-        """Run changes that are not done, and all searches, in launches that later batches of this size replay."""
+    def _sizes_of_changes(self, count: int) -> tuple[int, ...]:
+        return COUNTS_BYTES, 4 * count, 4 * ceil(count / _LANES), self._slot_bytes * count, self._widths[1] * count or 1
+
+    def _run_side_by_side(self, launcher: Launcher, mixed: MixedRows, work: DeviceBuffer, *, is_first: bool) -> None:
+        """Run changes that are not done, and all searches, in launches that later batches of this size replay.
+
+        `work`: the buffer that has the changes.
+        """
         count = mixed.rows.count
-        work = [changes.counts, changes.rows, changes.firsts, changes.states, changes.held]
 
         def run(launcher: Launcher, buffers: Sequence[DeviceBuffer]) -> None:
             left = iter(buffers)
             task = mixed.packed_at([None if array is None else next(left) for array in mixed.arrays])
-            counts, rows, firsts, states, held = left
+            changes = _Changes.of(next(left), self._sizes_of_changes(count))
+            counts, rows, states = changes.counts, changes.rows, changes.states
             locks = launcher.allocate(4 * (self._memory.buckets + 1), fill=0)
             launcher.fill(counts if is_first else BufferSlice(counts, 0, _ROUND_BYTES), 0)
             if is_first:
                 launcher.fill(states, 0xFF)
-                self._launch(launcher, "list_changes", ceil(count / _LISTED_TURNS), (task, rows, firsts, counts))
-            self._launch(launcher, "run_changes", count, (task, rows, locks, states, held, counts))
-            self._launch(launcher, "run_searches", count, (task, firsts, states, held, counts))
+                self._launch(launcher, "list_changes", ceil(count / _LISTED_TURNS), (task, rows, changes.firsts, counts))
+            self._launch(launcher, "run_changes", count, (task, rows, locks, states, changes.held, counts))
+            self._launch(launcher, "run_searches", count, (task, changes.firsts, states, changes.held, counts))
 
         kind = self._widths, self._tuning.threads, self._slot_bytes, self._memory.packed, count, mixed.kind, mixed.known, is_first
-        repeated(launcher, (MixedSlabHash, *kind), run, [*(array for array in mixed.arrays if array is not None), *work])
+        repeated(launcher, (MixedSlabHash, *kind), run, [*(array for array in mixed.arrays if array is not None), work])
 
     def _undo(self, launcher: Launcher, mixed: MixedRows, changes: _Changes, states: NDArray[np.uint32]) -> None:
         """Give all keys the state before the batch: that which the first change of each has found.
@@ -220,3 +235,8 @@ class MixedSlabHash(SlabHash):
     @staticmethod
     def _counts(launcher: Launcher, counts: DeviceBuffer) -> Any:
         return launcher.fetch(counts).view(np.uint64)
+
+
+def _aligned(nbytes: int) -> int:
+    """Return the bytes of a part of a buffer, rounded up so that the next part is aligned."""
+    return -(-nbytes // _ALIGNMENT) * _ALIGNMENT

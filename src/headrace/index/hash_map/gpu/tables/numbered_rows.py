@@ -8,7 +8,7 @@ this is rare.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class _Batch(NamedTuple):
     given: Mapping[str, Column]
     columns: Mapping[str, RowColumn]
     hashes: DeviceBuffer
-    rows: Taker
+    length: int  # number of rows
     numbers: DeviceBuffer
     verdicts: DeviceBuffer | None  # numbers of 4 bytes, and a byte for each; None if all rows have a number
 
@@ -178,14 +178,14 @@ class NumberedRows:
         self._recover(launcher)
         described = {name: RowColumn.of(launcher, column, self._secret) for name, column in columns.items()}
         hashes = self._hashes(launcher, described.values(), count, self._secret)
-        rows, numbers, verdicts = Taker.of_all(launcher, count), launcher.allocate(4 * count), launcher.allocate(count)
+        found = launcher.allocate(5 * count)
+        numbers, verdicts = BufferSlice(found, 0, 4 * count), BufferSlice(found, 4 * count)
         self._table.find(launcher, Rows(hashes, None, count), numbers, verdicts)
-        launch(launcher, "begin_verdicts", count, (verdicts, count))
         if self.size:
-            pairs = ComparedPairs(rows.rows, numbers, count, 4, verdicts)
+            pairs = ComparedPairs(None, numbers, count, 4, verdicts)
             self._row_columns = self._row_columns or self._described(launcher)
             pairs.compare(launcher, described, self._row_columns, are_nulls_equal=True)
-        return _Batch(columns, described, hashes, rows, numbers, verdicts)
+        return _Batch(columns, described, hashes, count, numbers, verdicts)
 
     def _described(self, launcher: Launcher, first: int = 0) -> dict[str, RowColumn]:
         return {name: RowColumn.of(launcher, column) for name, column in self.columns(first).items()}
@@ -196,7 +196,8 @@ class NumberedRows:
         texts = [name for name, column in self._columns.items() if column.offsets is not None]
         answer = launcher.allocate(8 * (1 + len(texts)), fill=0)
         collisions = BufferSlice(answer, 0, 8)
-        new = self._marked(launcher, batch.rows, batch.verdicts, None, collisions)
+        some = self._marked(launcher, (batch.verdicts, None, None), batch.length, collisions)
+        new = Taker.of_all(launcher, batch.length) if some is None else some
         begins = dict[str, DeviceBuffer]()
         if new.count:
             new = self._first_ones(launcher, batch, new, collisions)
@@ -211,15 +212,16 @@ class NumberedRows:
             self._append(launcher, batch, _NewRows(new, begins, dict(zip(texts, sizes, strict=True))))
         return new.count
 
-    def _marked(
-        self, launcher: Launcher, rows: Taker, verdicts: DeviceBuffer, firsts: DeviceBuffer | None, collisions: DeviceBuffer
-    ) -> Taker:
-        """Return the rows that `mark_new_rows` marks. The host waits for their number."""
-        marks = RowMarks.of(launcher, rows.count, THREADS)
-        args = (verdicts, rows.rows, firsts, rows.count, marks.bits, marks.counts, collisions)
+    @staticmethod
+    def _marked(launcher: Launcher, given: Sequence[DeviceBuffer | None], count: int, collisions: DeviceBuffer) -> Taker | None:
+        """Return the positions that `mark_new_rows` marks, or None if these are all. The host waits for their number.
+
+        `given`: verdicts, rows and first rows, as the kernel has them; `count` of each.
+        """
+        marks = RowMarks.of(launcher, count, THREADS)
+        args = (*given, count, marks.bits, marks.counts, collisions)
         launcher.launch(numbering_entry("mark_new_rows"), marks.shape(HR_ROW="u32"), args)
-        some = marks.taker(4)
-        return rows if some is None else Taker(launcher, some.items(rows.rows, 4), some.count, 4)
+        return marks.taker(4)
 
     def _first_ones(self, launcher: Launcher, batch: _Batch, new: Taker, collisions: DeviceBuffer) -> Taker:
         """Return the first ones of equal rows."""
@@ -229,7 +231,8 @@ class NumberedRows:
         table.find(launcher, Rows(hashes, None, new.count), firsts, found)
         pairs = ComparedPairs(new.rows, firsts, new.count, 4, found)  # the byte of a present hash is that of `EQUAL`
         pairs.compare(launcher, batch.columns, batch.columns, are_nulls_equal=True)
-        return self._marked(launcher, new, found, firsts, collisions)
+        some = self._marked(launcher, (found, new.rows, firsts), new.count, collisions)
+        return new if some is None else Taker(launcher, some.items(new.rows, 4), some.count, 4)
 
     def _append(self, launcher: Launcher, batch: _Batch, new: _NewRows) -> None:
         """Copy new rows, and give them the next numbers. If memory is refused, nothing has changed."""

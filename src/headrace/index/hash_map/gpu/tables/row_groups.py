@@ -30,7 +30,6 @@ _FILE = "index/hash_map/gpu/row_groups.cu"
 _SIGNATURES = {
     "mark_firsts": "PQPP",
     "mark_unequal": "PQPP",
-    "begin_verdicts": "PQ",
     "count_rows": "PQP",
     "scatter_rows": "PPQP",
     "store_matches": "PPQPP",
@@ -100,7 +99,6 @@ class RowGroups:
         while rest is not None and others is not None:
             table = self._map_of(other, others)
             found = self._candidates(table, rows, rest)
-            self._launch("begin_verdicts", rest.count, found.found, rest.count)
             pairs = found.pairs(found.found)
             rest = self._unequal(found, rows, other, are_nulls_equal=False)
             self._launch("store_matches", pairs.count, pairs.rows, pairs.others, pairs.count, pairs.verdicts, result)
@@ -156,7 +154,7 @@ class RowGroups:
             return found.rows
         if not some.count:
             return None
-        rest = some.items(pairs.rows, self._width)
+        rest = some.items(found.rows.rows, self._width)
         return Taker(self._launcher, rest, some.count, self._width)
 
     def _marked(self, name: str, marks_of: DeviceBuffer, count: int) -> Taker | None:

@@ -21,7 +21,7 @@ from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher, S
 from headrace.index.hash_map.gpu.block_batch.bulk_build import ListBuilder
 from headrace.index.hash_map.gpu.ordered_rows import HashOrder, ordered_rows
 from headrace.index.hash_map.gpu.slab_kernels import (
-    ANSWER_BYTES,
+    ANSWER_WORDS,
     COUNTS_BYTES,
     GROUP_LANES,
     LOCATED,
@@ -210,9 +210,7 @@ class SlabHash(GrowingTable):
     def _block_answer(self, launcher: Launcher, name: str, args: tuple[Any, ...]) -> list[int]:
         """Run a kernel of one block, and return its answer, four numbers. The host waits."""
         self._is_used = True
-        answer = launcher.answer(slab_entry(name), self._block_shape(), (self._memory.packed, *args), ANSWER_BYTES)
-        found: list[int] = answer.view(np.uint64).tolist()
-        return found
+        return launcher.answer(slab_entry(name), self._block_shape(), (self._memory.packed, *args), ANSWER_WORDS)
 
     def _block_shape(self) -> Shape:
         """Return the launch configuration of a kernel of one block."""
