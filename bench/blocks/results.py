@@ -90,17 +90,24 @@ class Results:
         return f"[{path.stem}]({os.path.relpath(path, self._folder).replace(os.sep, '/')})"
 
     def source(self, *names: str) -> str:
-        """Return the origin of figures: links, commits with their dates, and the machine."""
+        """Return the origin of figures: for each machine the links and commits with their dates."""
+        of_machines: dict[str, list[str]] = {}
+        for name in names:
+            of_machines.setdefault(_machine(self.facts(self.path(name))), []).append(name)
+        return "Results: " + "; ".join(f"{self._origin(some)}; {machine}" for machine, some in of_machines.items()) + "."
+
+    def _origin(self, names: list[str]) -> str:
+        """Return links, and commits with their dates."""
         found = [self.facts(self.path(name)) for name in names]
-        facts = found[0]
-        links = ", ".join(self.link(name) for name in names)
-        commits = "; ".join(
-            dict.fromkeys(f"commit {one.get('commit', 'not kept')}, {one.get('date', 'date not kept')}" for one in found)
-        )
-        machine = f"{facts.get('gpu', '')}, driver {facts.get('driver')}, " if facts.get("gpu") else ""
-        processor = f"{facts['cores']} cores of {facts['processor']}"
-        model = f" ({facts['processor model']})" if "processor model" in facts else ""
-        return f"Results: {links}; {commits}; {machine}{processor}{model}."
+        commits = dict.fromkeys(f"commit {one.get('commit', 'not kept')}, {one.get('date', 'date not kept')}" for one in found)
+        return f"{', '.join(self.link(name) for name in names)}; {'; '.join(commits)}"
+
+
+def _machine(facts: dict[str, Any]) -> str:
+    """Return the machine of a result."""
+    gpu = f"{facts.get('gpu', '')}, driver {facts.get('driver')}, " if facts.get("gpu") else ""
+    model = f" ({facts['processor model']})" if "processor model" in facts else ""
+    return f"{gpu}{facts['cores']} cores of {facts['processor']}{model}"
 
 
 def three(value: float) -> str:
