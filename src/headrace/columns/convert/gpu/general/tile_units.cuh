@@ -208,7 +208,7 @@ HR_FN void put_quads(const LoopColumn& column, u64 row, const LaneQuad& quad) {
 }
 
 // Rows of a lane, as bits: those that are in the window, those that have a value, and those that other forms read.
-struct LaneRows {
+struct ShortRows {
     u32 here, present, left;
 };
 
@@ -216,15 +216,15 @@ struct LaneRows {
 // lanes that only take part in the stores. `family`: that of all columns if they have 8 bytes; `others` if they differ.
 // So the loop has the code of one family, and no registers for the others.
 template <ConvertFamily family>
-HR_FN LaneRows read_lane(const ConvertMemory& memory, const ConvertTask& task, const RowSpan& rows, LoopColumn loop,
-                         bool tries_short, u32 fields, i32 slot) {
+HR_FN ShortRows read_lane(const ConvertMemory& memory, const ConvertTask& task, const RowSpan& rows, LoopColumn loop,
+                          bool tries_short, u32 fields, i32 slot) {
     if constexpr (family != ConvertFamily::others) {
         loop.family = family;
         loop.width = 8;
     }
     const u32 count = static_cast<u32>(rows.end - rows.first);
     const bool has_quads = loop.width == 8 || loop.width == 4;
-    LaneRows result{0, 0, 0};
+    ShortRows result{0, 0, 0};
     LaneQuad quad{};
 #pragma unroll 1
     for (u32 number = 0; number < count; ++number, slot += static_cast<i32>(task.width)) {
@@ -265,7 +265,7 @@ HR_FN void convert_lane(const ConvertMemory& memory, const u8* text, const Conve
     const auto all_are = [&](ConvertFamily family) {
         return __all_sync(tile::all_lanes, loop.family == family && loop.width == 8) != 0;
     };
-    LaneRows found;
+    ShortRows found;
     if (all_are(ConvertFamily::integer)) {
         found = read_lane<ConvertFamily::integer>(memory, task, rows, loop, tries_short, fields, first_slot);
     } else if (all_are(ConvertFamily::float64)) {
