@@ -207,35 +207,39 @@ HR_FN void put_quads(const LoopColumn& column, u64 row, const LaneQuad& quad) {
     }
 }
 
-// Converts a column per lane, in rows of a regular tile, fewer than 32. The loop reads nulls and fields of the short
-// form. The rows of other fields are read after it, over the zeros that it stores. `has_column`: false in lanes that
-// only take part in the stores.
-HR_FN void convert_lane(const ConvertMemory& memory, const u8* text, const ConvertTask& task, const RowSpan& rows,
-                        const ConvertColumn& column, bool has_column) {
-    const ConvertTile& tile = memory.tile;
-    const LoopColumn loop = loop_column(column);
-    const u32 fields = has_column ? memory.window.count : 0, count = static_cast<u32>(rows.end - rows.first);
-    const i32 first_slot = static_cast<i32>(rows.first - tile.entry.record) * static_cast<i32>(task.width) +
-                           static_cast<i32>(column.position) -
-                           static_cast<i32>(tile.entry.column + memory.window.first);
-    const bool tries_short = may_read_short(loop, column), has_quads = loop.width == 8 || loop.width == 4;
-    u32 here = 0, present = 0, left = 0;
+// Rows of a lane, as bits: those that are in the window, those that have a value, and those that other forms read.
+struct ShortRows {
+    u32 here, present, left;
+};
+
+// Reads nulls and fields of the short form, a column per lane, and stores them. `fields`: those of the window, or 0 in
+// lanes that only take part in the stores. `family`: that of all columns if they have 8 bytes; `others` if they differ.
+// So the loop has the code of one family, and no registers for the others.
+template <ConvertFamily family>
+HR_FN ShortRows read_lane(const ConvertMemory& memory, const ConvertTask& task, const RowSpan& rows, LoopColumn loop,
+                          bool tries_short, u32 fields, i32 slot) {
+    if constexpr (family != ConvertFamily::others) {
+        loop.family = family;
+        loop.width = 8;
+    }
+    const u32 count = static_cast<u32>(rows.end - rows.first);
+    const bool has_quads = loop.width == 8 || loop.width == 4;
+    ShortRows result{0, 0, 0};
     LaneQuad quad{};
-    i32 slot = first_slot;
 #pragma unroll 1
     for (u32 number = 0; number < count; ++number, slot += static_cast<i32>(task.width)) {
         const u64 row = rows.first + number;
         const u32 bit = 1u << number, place = static_cast<u32>(row % quad_rows);
         u64 value = 0;
         if (static_cast<u32>(slot) < fields) {
-            here |= bit;
+            result.here |= bit;
             quad.mine |= 1u << place;
-            const UnitField field = locate(memory, task, tile, loop, true, slot);
+            const UnitField field = locate(memory, task, memory.tile, loop, true, slot);
             const bool is_null = field.n == 0 && !field.quoted && (loop.flags & CONVERT_EMPTY_IS_NULL);
             const bool fine = read_short(memory, loop, field, value) && tries_short && !is_null;
             value = fine ? value : 0;
-            present |= fine ? bit : 0;
-            left |= fine || is_null ? 0 : bit;
+            result.present |= fine ? bit : 0;
+            result.left |= fine || is_null ? 0 : bit;
             if (!has_quads) put_sized(loop, row, Int128{value, 0});
         }
 #pragma unroll
@@ -244,6 +248,33 @@ HR_FN void convert_lane(const ConvertMemory& memory, const u8* text, const Conve
         put_quads(loop, row - place, quad);
         quad.mine = 0;
     }
+    return result;
+}
+
+// Converts a column per lane, in rows of a regular tile, fewer than 32. The rows of fields that the short form does not
+// read are read last, over the zeros that are stored. `has_column`: false in lanes that only take part in the stores.
+HR_FN void convert_lane(const ConvertMemory& memory, const u8* text, const ConvertTask& task, const RowSpan& rows,
+                        const ConvertColumn& column, bool has_column) {
+    const ConvertTile& tile = memory.tile;
+    const LoopColumn loop = loop_column(column);
+    const u32 fields = has_column ? memory.window.count : 0, count = static_cast<u32>(rows.end - rows.first);
+    const i32 first_slot = static_cast<i32>(rows.first - tile.entry.record) * static_cast<i32>(task.width) +
+                           static_cast<i32>(column.position) -
+                           static_cast<i32>(tile.entry.column + memory.window.first);
+    const bool tries_short = may_read_short(loop, column);
+    const auto all_are = [&](ConvertFamily family) {
+        return __all_sync(tile::all_lanes, loop.family == family && loop.width == 8) != 0;
+    };
+    ShortRows found;
+    if (all_are(ConvertFamily::integer)) {
+        found = read_lane<ConvertFamily::integer>(memory, task, rows, loop, tries_short, fields, first_slot);
+    } else if (all_are(ConvertFamily::float64)) {
+        found = read_lane<ConvertFamily::float64>(memory, task, rows, loop, tries_short, fields, first_slot);
+    } else {
+        found = read_lane<ConvertFamily::others>(memory, task, rows, loop, tries_short, fields, first_slot);
+    }
+    const u32 here = found.here;
+    u32 present = found.present, left = found.left;
     __syncwarp();  // other lanes have stored zeros for the rows that are left
     const u64 unclosed = tile.unclosed - rows.first;
     if (unclosed < count) {
