@@ -222,7 +222,7 @@ def _preprocess(path: Path | None, text: str | None, defines: tuple[str, ...]) -
 @functools.cache
 def _program(path: Path | None, text: str | None, defines: tuple[str, ...], build: str, _changed: int) -> Program:
     preprocessed, entries = _preprocess(path, text, defines)
-    key = _key(preprocessed, build, *_COMMON, *BUILDS[build])
+    key = _key(preprocessed, build, *_COMMON, *BUILDS[build], *_runtime_flags(build))
     library = _cache() / f"{path.stem if path else 'text'}-{key}.so"
     if not library.exists():
         _compile(preprocessed, build, library)
@@ -257,8 +257,12 @@ __stop_fibers_shared = .; }} }} INSERT AFTER .bss;
 """
 
 
+def _runtime_flags(build: str) -> list[str]:
+    return ["-O2", *(["-DFIBERS_NO_ACCESS_HOOKS"] if build in ("fast", "address") else [])]
+
+
 def _runtime(build: str) -> Path:
-    flags = ["-O2", *(["-DFIBERS_NO_ACCESS_HOOKS"] if build in ("fast", "address") else [])]
+    flags = _runtime_flags(build)
     result = _cache() / f"runtime-{_key(build, *_COMMON, *flags)}.o"
     if not result.exists():
         with tempfile.TemporaryDirectory(dir=result.parent) as folder:
