@@ -213,3 +213,23 @@ def test_one_key_many_times() -> None:
     table.insert(np.zeros(300_000, "i4"), np.arange(300_000, dtype="i4")[::-1])
     assert table.find_all([0]).values[[0, -1]].tolist() == [0, 299_999]
     assert table.erase_all([0]).tolist() == [300_000]
+
+
+def test_a_refused_distribution_is_not_repeated_by_each_call() -> None:
+    """A map of one table, without memory for the tables of all shards, takes a pair as fast as one without a limit."""
+
+    def shortest_call(table: HashMap) -> float:
+        def measured() -> float:
+            begin = time.perf_counter()
+            table.insert([3], [3])
+            return time.perf_counter() - begin
+
+        return min(measured() for _ in range(100))
+
+    plain, limited = (HashMap("int64", "int64", context=Context(threads=2, memory_limit=limit)) for limit in (None, 200_000))
+    for table in (plain, limited):
+        for begin in range(0, 6000, 500):
+            table.insert(np.arange(begin, begin + 500), np.arange(begin, begin + 500))
+        assert len(table) == 6000
+    assert shortest_call(limited) < 5 * shortest_call(plain)
+    assert limited.find(np.arange(6000)).values.tolist() == list(range(6000))

@@ -8,7 +8,8 @@ using namespace headrace;
 using Row = HR_ROW;
 constexpr u32 threads = HR_THREADS;
 
-// Replaces the verdicts `equal` by those on one more column. Verdicts are a byte for each pair. Null for `rows`: 0, 1, ...
+// Replaces the verdicts `equal` by those on one more column. Verdicts are a byte for each pair. Null for `rows`: 0, 1,
+// ...
 extern "C" __global__ void __launch_bounds__(threads)
     compare_rows(const __grid_constant__ ComparedColumn one, const __grid_constant__ ComparedColumn other,
                  const Row* rows, const Row* others, u64 count, u32 are_nulls_equal, RowVerdict* verdicts) {

@@ -180,7 +180,9 @@ private:
     // Returns the parts of a batch that changes the map. A map with half of parallel_from keys gets a table of each
     // shard. So does a smaller one if several threads may run the batch.
     Parts parts_of(const KeyBatch& batch, unsigned threads) {
-        if (shards_.size() == 1 && std::max(batch.count, 2 * shards_[0].size()) >= parallel_from) distribute();
+        if (shards_.size() == 1 && std::max(batch.count, 2 * shards_[0].size()) >= parallel_from &&
+            shards_[0].bytes() != refused_bytes_)
+            distribute();
         return Parts(batch.keys, batch.count, seed_, shards_.size() == 1 ? 1 : threads);
     }
     // Moves the pairs of a map's only table to those of their shards, unless memory is refused.
@@ -197,6 +199,7 @@ private:
             });
             shards_.swap(tables);
         } catch (const std::bad_alloc&) {  // the map stays as it is
+            refused_bytes_ = shards_[0].bytes();
         }
     }
 
@@ -344,6 +347,9 @@ private:
     std::shared_ptr<Budget> budget_;
     u64 seed_;
     std::vector<Table> shards_;  // one table for all while the map is small
+    // Bytes of the only table when memory for others was refused. With as many, no call tries again: it would move most
+    // pairs for nothing.
+    u64 refused_bytes_ = ~u64{0};
 };
 
 }  // namespace

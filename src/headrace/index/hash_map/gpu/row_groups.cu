@@ -50,8 +50,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (i < count && verdicts[i] == RowVerdict::equal) result[rows[i]] = static_cast<i64>(others[i]);
 }
 
-// Marks the rows of a batch that have no number, given null for `rows` and `firsts`. Else marks those that are the first ones of
-// their values: firsts[i] == rows[i]. Counts rows whose hash is that of other values.
+// Marks the rows of a batch that have no number, given null for `rows` and `firsts`. Else marks those that are the
+// first ones of their values: firsts[i] == rows[i]. Counts rows whose hash is that of other values.
 extern "C" __global__ void __launch_bounds__(threads)
     mark_new_rows(const RowVerdict* verdicts, const u32* rows, const u32* firsts, u64 count, u32* bits, u64* counts,
                   u64* collisions) {
