@@ -104,10 +104,9 @@ struct Strip {
     bool is_last;  // no record follows
 };
 
-// The begins of a lane's two records, in shared memory if all texts of the strip are there.
+// The begins of a lane's two records.
 struct StripTexts {
     const u8* begins[2];
-    bool are_staged;
 };
 
 // Copies the ends of a strip's fields to shared memory, a record a warp. Entry k of a record is where column k - 1
@@ -142,7 +141,7 @@ HR_FN void stage_ends(StripMemory& memory, const FieldTexts& text, const Strip& 
 // Copies a strip's text to shared memory. A record that has no place there, or lies at the text's edge, is read from
 // the text.
 HR_FN StripTexts stage_text(StripMemory& memory, const FieldTexts& text, const Strip& strip) {
-    StripTexts texts{{}, true};
+    StripTexts texts{};
     const u64 text_begin = reinterpret_cast<u64>(text.bytes), text_end = text_begin + text.size;
     u32 used = 0;  // pieces
 #pragma unroll
@@ -160,7 +159,6 @@ HR_FN StripTexts stage_text(StripMemory& memory, const FieldTexts& text, const S
         const u32 pieces = is_staged ? wanted : 0;
         used += tile::shuffle(inclusive, tile::lanes - 1);
         uint4* const to = memory.text + place;
-        texts.are_staged = __all_sync(tile::all_lanes, texts.are_staged && (is_staged || wanted == 0)) != 0;
         texts.begins[half] =
             pieces != 0 ? reinterpret_cast<const u8*>(to) - first + record : reinterpret_cast<const u8*>(record);
 #pragma unroll 1
@@ -189,23 +187,6 @@ HR_FN void copy_field(u8* to, const u8* from, u32 n) {
     }
 }
 
-constexpr u32 short_field = 8;
-
-// Copies a lane's bytes from shared memory, at most short_field.
-HR_FN void copy_short(u8* to, const StripMemory& memory, const u8* from, u32 n) {
-    if (n == 0) return;
-    const u32 at = static_cast<u32>(from - reinterpret_cast<const u8*>(memory.text));
-    const u32* const staged = reinterpret_cast<const u32*>(memory.text) + at / 4;
-    const u32 last = (at % 4 + n - 1) / 4;  // word after which no text may be staged
-    const u32 third = staged[min(2u, last)], second = staged[min(1u, last)];
-    const u32 words[short_field / 4] = {__funnelshift_r(staged[0], second, 8 * at),
-                                        __funnelshift_r(second, third, 8 * at)};
-#pragma unroll
-    for (u32 k = 0; k < short_field; ++k) {
-        if (k < n) to[k] = static_cast<u8>(words[k / 4] >> (k % 4 * 8));
-    }
-}
-
 // A lane's two strings of a column: where their texts begin, their bytes, and the bytes of the column before them.
 struct StringPair {
     const u8* from[2];
@@ -213,23 +194,16 @@ struct StringPair {
 };
 
 // Copies a warp's strings to `to`, one after the other. `total`: their bytes.
-HR_FN void copy_strings(StripMemory& memory, const StringPair& own, u8* to, u32 total, bool are_staged) {
+HR_FN void copy_strings(StripMemory& memory, const StringPair& own, u8* to, u32 total) {
     constexpr u32 window = packed_bytes - 4;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) % 4);
     u8* const packed = reinterpret_cast<u8*>(memory.packed[tile::warp()]);
-    const bool are_short = total <= window && own.sizes[0] <= short_field && own.sizes[1] <= short_field;
-    const bool by_words = __all_sync(tile::all_lanes, are_staged && are_short) != 0;
 #pragma unroll 1
     for (u32 begin = 0; begin < total; begin += window) {
         const u32 end = min(total, begin + window);
 #pragma unroll
         for (u32 half = 0; half < 2; ++half) {
-            const u32 place = own.places[half], size = own.sizes[half];
-            if (by_words) {
-                copy_short(packed + skew + place, memory, own.from[half], size);
-                continue;
-            }
-            const u32 first = max(place, begin), last = min(place + size, end);
+            const u32 place = own.places[half], first = max(place, begin), last = min(place + own.sizes[half], end);
             if (first < last) copy_field(packed + skew + first - begin, own.from[half] + first - place, last - first);
         }
         __syncwarp();
@@ -238,7 +212,8 @@ HR_FN void copy_strings(StripMemory& memory, const StringPair& own, u8* to, u32 
     }
 }
 
-// Stores which of the strip's records have a value, a word a lane. `present`: bit k is record 2 k, then 2 k + 1.
+// Stores which of the strip's records have a value, a word a lane. `present`: bit k of the first word is
+// that of record 2 k, of the second that of 2 k + 1.
 HR_FN void put_present(u32* validity, const Strip& strip, const u32 (&present)[2]) {
     const u32 own = (tile::lane() % 2 == 0 ? present[0] : present[1]) >> (tile::lane() / 2);
     const u32 first = __ballot_sync(tile::all_lanes, (own & 1) != 0);
@@ -279,7 +254,7 @@ HR_FN void convert_column(StripMemory& memory, const ConvertColumn& column, cons
     if (strip.is_last && tile::lane() == 0)
         store_offset(column.offsets, is_long, strip.first_record + strip.records, offset + total);
     put_present(column.validity, strip, present);
-    copy_strings(memory, own, column.values + offset, total, texts.are_staged);
+    copy_strings(memory, own, column.values + offset, total);
 }
 
 // Returns the number of columns, from the first one on, within `fields` consecutive fields. It is at least one.
